@@ -36,7 +36,7 @@ class ArrowsTest {
     "report, rmsnorm4j-formats jackson-core jackson-databind chart.js",
     "cli, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report jackson-core picocli progressbar",
     "spark/command, rmsnorm4j rmsnorm4j-measure rmsnorm4j-cli picocli",
-    "studies, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report rmsnorm4j-cli jackson-databind openblas javacpp picocli",
+    "studies, rmsnorm4j rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-models rmsnorm4j-report rmsnorm4j-cli jackson-databind commons-statistics-distribution openblas javacpp picocli",
     "cuda/check, rmsnorm4j-cuda",
     "lab/bench, rmsnorm4j-cuda rmsnorm4j-cuda-check rmsnorm4j-formats rmsnorm4j-measure rmsnorm4j-cli jackson-databind picocli",
     "lab/benchmarks, rmsnorm4j rmsnorm4j-measure jackson-databind jmh-core",
