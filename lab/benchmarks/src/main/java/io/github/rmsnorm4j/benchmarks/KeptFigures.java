@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
 
@@ -21,7 +22,8 @@ import java.util.stream.Stream;
  * <ul>
  *   <li>{@code ROW; alone} or {@code ROW; polluted}: the ratio of a row to a memory copy.
  *   <li>{@code CONTEST; one thread; SYSTEM / SYSTEM} or {@code 2 threads}: the ratio of two systems
- *       in a contest, polluted.
+ *       in a contest, polluted. {@code CONTEST; one thread; SYSTEM; shortest} or {@code longest}: a
+ *       round of one system, in milliseconds.
  *   <li>{@code cold start; WHAT}: milliseconds.
  *   <li>{@code targets} and {@code targets met}: how many.
  * </ul>
@@ -81,8 +83,7 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
       TargetTable table = new TargetTable(results);
       return count(rule[0], table.judged(), table.missed().size());
     }
-    String[] systems = rule.length == 3 ? rule[2].split(" / ") : new String[0];
-    if (systems.length != 2) {
+    if (rule.length < 3) {
       throw unknown();
     }
     Contest contest =
@@ -92,8 +93,34 @@ record KeptFigures(Path folder) implements MarkedFigures.Source {
             .findFirst()
             .orElseThrow(KeptFigures::unknown);
     int threads = rule[1].equals("one thread") ? 1 : Integer.parseInt(rule[1].split(" ")[0]);
+    if (rule.length == 4) {
+      return millis(results, contest, threads, rule[2], rule[3]);
+    }
+    String[] systems = rule[2].split(" / ");
+    if (systems.length != 2) {
+      throw unknown();
+    }
     return Target.ratio(results, contest, threads, systems[0], systems[1])
         .orElseThrow(KeptFigures::unknown);
+  }
+
+  private static double millis(
+      PeerResults results, Contest contest, int threads, String system, String which) {
+    DoubleSummaryStatistics rounds =
+        results.figures().stream()
+            .filter(f -> f.contest().equals(contest) && f.threads() == threads && f.polluted())
+            .flatMap(figure -> figure.entry(system).stream())
+            .flatMap(entry -> entry.nanos().stream())
+            .mapToDouble(nanos -> nanos / 1e6)
+            .summaryStatistics();
+    if (rounds.getCount() == 0) {
+      throw unknown();
+    }
+    return switch (which) {
+      case "shortest" -> rounds.getMin();
+      case "longest" -> rounds.getMax();
+      default -> throw unknown();
+    };
   }
 
   private static double count(String what, int targets, int missed) {

@@ -71,7 +71,7 @@ class KeptFiguresTest {
   }
 
   private static Entry entry(String system, double nanos) {
-    return new Entry(system, 0, 1, null, List.of(nanos));
+    return new Entry(system, 0, 1, null, List.of(nanos, nanos * 1.5, nanos));
   }
 
   @Test
@@ -85,6 +85,12 @@ class KeptFiguresTest {
     String contest = "LayerNorm float32 128 x 4096; ";
     assertThat(figures.figure("a-peers", contest + "one thread; rmsnorm4j / x")).hasValue(1.5);
     assertThat(figures.figure("a-peers", contest + "2 threads; x / rmsnorm4j")).hasValue(0.4);
+    assertThat(figures.figure("a-peers", contest + "one thread; x; shortest")).hasValue(2e-6);
+    assertThat(figures.figure("a-peers", contest + "one thread; x; longest")).hasValue(3e-6);
+    for (String rule : List.of("one thread; y; shortest", "one thread; x; median", "one thread")) {
+      assertThatThrownBy(() -> figures.figure("a-peers", contest + rule))
+          .hasMessage("the results have no such figure");
+    }
   }
 
   @Test

@@ -1,9 +1,14 @@
 package io.github.rmsnorm4j.studies.train;
 
 import io.github.rmsnorm4j.measure.MarkedFigures;
+import io.github.rmsnorm4j.measure.Samples;
+import io.github.rmsnorm4j.models.rows.RowStatistics;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.DoubleSummaryStatistics;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +20,15 @@ import java.util.OptionalDouble;
  * <ul>
  *   <li>{@code NAME - NAME; loss; mean}: the paired difference of two rows, also {@code low} and
  *       {@code high}, the ends of its interval; {@code steps} instead of {@code loss} for the steps
- *       until the task was learned, {@code milliseconds} for the time of a step.
+ *       until the task was learned, {@code milliseconds} for the time of a step. Of {@code loss}
+ *       also the {@code median}, and the differences of the {@code largest} and of the {@code
+ *       second} magnitude.
  *   <li>{@code NAME; gradient; lowest} and {@code highest}: the ratio of the gradients at both ends
  *       of a stack in the first step, of all seeds.
  *   <li>{@code NAME; loss} and {@code NAME; milliseconds}: of a row. {@code NAME; accuracy}, {@code
  *       NAME; share of norms} and {@code NAME; rho}, the largest in the last step: in percent.
+ *       {@code NAME; gap}: how far LayerNorm and RMSNorm of a row with this rho are apart, in
+ *       percent. {@code NAME; milliseconds; lowest} and {@code highest}: of all seeds.
  * </ul>
  */
 public final class KeptTrainings implements MarkedFigures.Source {
@@ -45,7 +54,7 @@ public final class KeptTrainings implements MarkedFigures.Source {
     String[] names = parts[0].split(" - ");
     return OptionalDouble.of(
         names.length == 2
-            ? difference(pair(kept, names[0], names[1]), parts)
+            ? difference(kept, pair(kept, names[0], names[1]), parts)
             : value(kept, row(kept, names[0]), parts));
   }
 
@@ -72,7 +81,7 @@ public final class KeptTrainings implements MarkedFigures.Source {
         .orElseThrow(KeptTrainings::unknown);
   }
 
-  private static double difference(Pair pair, String... rule) {
+  private static double difference(Results results, Pair pair, String... rule) {
     Interval interval =
         switch (part(rule, 1)) {
           case "loss" -> pair.loss();
@@ -84,8 +93,29 @@ public final class KeptTrainings implements MarkedFigures.Source {
       case "mean" -> interval.mean();
       case "low" -> interval.low();
       case "high" -> interval.high();
+      case "median", "largest", "second" -> ofLosses(results, pair, rule);
       default -> throw unknown();
     };
+  }
+
+  private static double ofLosses(Results results, Pair pair, String... rule) {
+    double[] all =
+        Pair.differences(
+            results.reported(pair.one().contender()),
+            results.reported(pair.other().contender()),
+            Outcome::loss);
+    if (!rule[1].equals("loss") || all.length < 2) {
+      throw unknown();
+    }
+    List<Double> losses = Arrays.stream(all).boxed().toList();
+    if (rule[2].equals("median")) {
+      return Samples.median(losses);
+    }
+    return losses.stream()
+        .sorted(Comparator.comparingDouble(loss -> -Math.abs(loss)))
+        .skip(rule[2].equals("largest") ? 0 : 1)
+        .findFirst()
+        .orElseThrow();
   }
 
   private static double value(Results results, Row row, String... rule) {
@@ -93,8 +123,10 @@ public final class KeptTrainings implements MarkedFigures.Source {
       case "loss" -> row.loss().mean();
       case "accuracy" -> 100 * row.accuracy();
       case "share of norms" -> 100 * row.shares().norm();
-      case "milliseconds" -> row.stepMillis().mean();
+      case "milliseconds" ->
+          rule.length == 2 ? row.stepMillis().mean() : milliseconds(results, row, rule[2]);
       case "rho" -> 100 * rho(results, row);
+      case "gap" -> 100 * RowStatistics.gap(rho(results, row));
       case "gradient" -> gradient(results, row, part(rule, 2));
       default -> throw unknown();
     };
@@ -106,6 +138,18 @@ public final class KeptTrainings implements MarkedFigures.Source {
         .mapToDouble(Layer::rho)
         .max()
         .orElseThrow(KeptTrainings::unknown);
+  }
+
+  private static double milliseconds(Results results, Row row, String which) {
+    DoubleSummaryStatistics steps =
+        results.reported(row.contender()).stream()
+            .mapToDouble(Outcome::stepMillis)
+            .summaryStatistics();
+    return switch (which) {
+      case "lowest" -> steps.getMin();
+      case "highest" -> steps.getMax();
+      default -> throw unknown();
+    };
   }
 
   private static double gradient(Results results, Row row, String which) {

@@ -19,24 +19,23 @@ public record Pair(Row one, Row other, Interval loss, Interval learnedAt, Interv
     return new Pair(
         one,
         other,
-        difference(ones, others, Outcome::loss),
-        difference(ones, others, o -> o.firstBelow(learnedBelow)),
-        difference(ones, others, Outcome::stepMillis));
+        Interval.of(differences(ones, others, Outcome::loss)),
+        Interval.of(differences(ones, others, o -> o.firstBelow(learnedBelow))),
+        Interval.of(differences(ones, others, Outcome::stepMillis)));
   }
 
   /** Over the seeds with which neither diverged and both have the value. */
-  private static Interval difference(
+  static double[] differences(
       List<Outcome> ones, List<Outcome> others, ToDoubleFunction<Outcome> value) {
-    return Interval.of(
-        ones.stream()
-            .flatMap(
-                a ->
-                    others.stream()
-                        .filter(b -> b.run().seed() == a.run().seed())
-                        .filter(b -> !a.isDiverged() && !b.isDiverged())
-                        .map(b -> value.applyAsDouble(a) - value.applyAsDouble(b)))
-            .mapToDouble(Double::doubleValue)
-            .filter(difference -> !Double.isNaN(difference))
-            .toArray());
+    return ones.stream()
+        .flatMap(
+            a ->
+                others.stream()
+                    .filter(b -> b.run().seed() == a.run().seed())
+                    .filter(b -> !a.isDiverged() && !b.isDiverged())
+                    .map(b -> value.applyAsDouble(a) - value.applyAsDouble(b)))
+        .mapToDouble(Double::doubleValue)
+        .filter(difference -> !Double.isNaN(difference))
+        .toArray();
   }
 }

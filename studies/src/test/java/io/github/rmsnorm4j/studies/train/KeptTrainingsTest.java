@@ -48,13 +48,40 @@ class KeptTrainingsTest {
     assertThat(figure("LayerNorm; milliseconds")).isEqualTo(5);
     assertThat(figure("LayerNorm; rho")).isEqualTo(20);
     assertThat(figure("LayerNorm; gradient; highest")).isEqualTo(1);
+    assertThat(figure("LayerNorm; gap")).isCloseTo(45.95, within(0.005)); // 2 - 2 sqrt(0.8)
+  }
+
+  /** With differences of -1, 2 and 0.5, and steps of 1, 2 and 3 milliseconds. */
+  @Test
+  void whatAnIntervalHidesIsRead() throws IOException {
+    double[] losses = {-1, 2, 0.5};
+    Results results =
+        SyntheticResults.usual(
+            run -> SyntheticResults.isRms(run) ? losses[(int) run.seed() - 1] : 0,
+            run -> 0.75,
+            run -> run.seed());
+    Files.writeString(docs.resolve("training/norms.json"), results.json());
+    assertThat(ofNorms("RMSNorm - LayerNorm; loss; median")).isEqualTo(0.5);
+    assertThat(ofNorms("RMSNorm - LayerNorm; loss; largest")).isEqualTo(2);
+    assertThat(ofNorms("RMSNorm - LayerNorm; loss; second")).isEqualTo(-1);
+    assertThat(ofNorms("RMSNorm; milliseconds; lowest")).isEqualTo(1);
+    assertThat(ofNorms("RMSNorm; milliseconds; highest")).isEqualTo(3);
+  }
+
+  private double ofNorms(String rule) throws IOException {
+    return figures.figure("training/norms", rule).orElseThrow();
   }
 
   @Test
   void whatIsNotThereIsRefused() {
     for (String rule :
         List.of(
-            "RMSNorm", "RMSNorm; size", "LayerNorm - RMSNorm; loss; mean", "RMSNorm; gradient")) {
+            "RMSNorm",
+            "RMSNorm; size",
+            "LayerNorm - RMSNorm; loss; mean",
+            "RMSNorm - LayerNorm; steps; median",
+            "RMSNorm; milliseconds; median",
+            "RMSNorm; gradient")) {
       assertThatThrownBy(() -> figure(rule))
           .as(rule)
           .isInstanceOf(IllegalArgumentException.class)
