@@ -20,9 +20,11 @@ import org.jspecify.annotations.Nullable;
  * once. The view is immutable. As many threads may use it as may use the memory.
  *
  * <p>With a row stride greater than the width, the elements between rows are neither read nor
- * written. For example, the queries of a fused query/key/value projection are rows of width d at a
- * stride of 3 d. The number of rows may be 0; a row has at least one element. The view may be
- * larger than 2^31 bytes.
+ * written. For example, the queries of a fused query/key/value projection with one head are rows of
+ * width d at a stride of 3 d. With more heads, rows of width d would be the first head of each
+ * token alone: take rows of width {@code heads * d}, and a norm with {@link
+ * Norm.Builder#groupSize(int) groupSize(d)} if each head is normalised. The number of rows may be
+ * 0; a row has at least one element. The view may be larger than 2^31 bytes.
  */
 public final class Rows {
   private final MemorySegment segment;
