@@ -139,7 +139,10 @@ class EnginesPageTest {
           }
       """;
 
-  /** What is between the rows stays zero. A tensor whose rows have two distances is refused. */
+  /**
+   * What is between the rows stays zero. The stride of an axis of one index is not looked at. A
+   * tensor whose rows have two distances, or that has no axis, is refused.
+   */
   private static final String TENSOR =
       """
           {
@@ -167,6 +170,27 @@ class EnginesPageTest {
               check(false, "rows at two distances");
             } catch (IllegalArgumentException e) {
               check(e.getMessage().startsWith("axis 0 has stride 2752512"), e.getMessage());
+            }
+            Object[][] single = {
+              {new long[] {2, 1, 16}, new long[] {48, 16, 1}, 2L, 48L},
+              {new long[] {1, 4, 16}, new long[] {0, 16, 1}, 4L, 16L},
+              {new long[] {2, 3, 1}, new long[] {36, 12, 7}, 6L, 12L},
+              {new long[] {1, 1, 16}, new long[] {5, 3, 1}, 1L, 16L},
+              {new long[] {16}, new long[] {1}, 1L, 16L}
+            };
+            for (Object[] it : single) {
+              Rows view =
+                  new Tensor(hidden.memory(), ElementType.BFLOAT16, (long[]) it[0], (long[]) it[1])
+                      .rows();
+              check(
+                  view.rows() == (long) it[2] && view.rowStride() == (long) it[3],
+                  Arrays.toString((long[]) it[0]));
+            }
+            try {
+              new Tensor(hidden.memory(), ElementType.BFLOAT16, new long[0], new long[0]).rows();
+              check(false, "no axis");
+            } catch (IllegalArgumentException e) {
+              check(e.getMessage().startsWith("0 axes"), e.getMessage());
             }
           }
       """;
