@@ -56,7 +56,7 @@ class JsonFileTest {
       value = {
         "[1]; is no JSON object",
         "``; is no JSON object",
-        "{} {}; goes on after its end",
+        "{} {}; continues after its end",
         "{'a': 1, 'a': 2}; is no JSON: Duplicate field 'a'",
       })
   void aFileThatHoldsNoObjectIsRefused(String text, String problem) throws IOException {
