@@ -43,7 +43,7 @@ class ReadmeTest {
 
         public static void main(String[] args) {
           int rows = 3;
-          float[] weights = ones(4096), x = ones(rows * 4096), y = ones(rows * 4096);
+          float[] weights = ones(4096), bias = ones(4096), x = ones(rows * 4096), y = ones(rows * 4096);
           float[] residual = ones(rows * 4096), dy = ones(rows * 4096), dx = ones(rows * 4096);
           Saved saved = new Saved(Keep.INPUT, rows);
           float[] dgain = new float[4096];
