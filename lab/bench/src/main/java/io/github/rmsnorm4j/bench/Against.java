@@ -70,7 +70,7 @@ record Against(
     if (titles.stream().noneMatch(title -> title.contains(only))) {
       throw new WrongUseException(
           "--only is '%s', it must be in the title of a contest: %s"
-              .formatted(only, String.join(", ", titles)));
+              .formatted(only, String.join("; ", titles)));
     }
   }
 

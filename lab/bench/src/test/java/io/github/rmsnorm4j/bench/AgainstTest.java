@@ -92,7 +92,7 @@ class AgainstTest {
     assertThatThrownBy(() -> Against.requireTitle(titles, "nosuch"))
         .isInstanceOf(WrongUseException.class)
         .hasMessage(
-            "--only is 'nosuch', it must be in the title of a contest: RMSNorm float32 1 x 4096,"
+            "--only is 'nosuch', it must be in the title of a contest: RMSNorm float32 1 x 4096;"
                 + " LayerNorm float32 1 x 4096");
   }
 
