@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.FieldSource;
 
 /**
  * Gradients against what libtorch's autograd makes of the Python code of published norms, kept in
- * {@code libtorch/gradients.txt}. The module oracle-tests wrote it, checks that libtorch still
+ * {@code libtorch/gradients.txt}. The module lab/oracle-tests wrote it, checks that libtorch still
  * gives it, and compares many more.
  */
 class LibtorchGradientsTest {

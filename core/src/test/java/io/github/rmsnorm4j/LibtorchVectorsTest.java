@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The library against answers that libtorch gave, kept in {@code libtorch/TYPE.txt}. The module
- * oracle-tests wrote them, checks that libtorch still gives them, and compares far more, live.
+ * lab/oracle-tests wrote them, checks that libtorch still gives them, and compares far more, live.
  */
 class LibtorchVectorsTest {
   /** One row: its first line, and the numbers of the lines below by their key. */

@@ -18,7 +18,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code rmsnorm inspect}. What it finds is tested in checkpoint, with models of every family. */
+/** {@code rmsnorm inspect}. What it finds is tested in models, with models of every family. */
 class InspectTest {
   @TempDir Path folder;
 

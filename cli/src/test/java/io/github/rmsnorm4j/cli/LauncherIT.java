@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.cli.testing.Launchers;
+import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.cli.testing.Shell.Result;
 import io.github.rmsnorm4j.cli.testing.Shell.Running;
 import java.io.IOException;
@@ -167,6 +168,15 @@ class LauncherIT {
             .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
     assertThat(result.out().replaceAll("\\s+", " ")).contains("heap may take 0.1 GiB");
+  }
+
+  @Test
+  void optionsForTheJvmAreNoPatternsOfFileNames() throws IOException, InterruptedException {
+    Shell shell = launchers.shell().with("RMSNORM_OPTS", "-versio?");
+    assertThat(shell.run("touch", "./-version").status()).isZero();
+    Result result = shell.run(checkout.resolve("rmsnorm"), "--version");
+    assertThat(result.err()).contains("-versio?");
+    assertThat(result.status()).isOne();
   }
 
   @Test

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * docs/pytorch.md: every line of Java gives what the Python line beside it gives on libtorch. The
- * answers are kept in {@code libtorch/pytorch-page.txt}; the module oracle-tests writes them, and
+ * answers are kept in {@code libtorch/pytorch-page.txt}; the module lab/oracle-tests writes them, and
  * checks that libtorch still gives them.
  */
 class PyTorchPageTest {

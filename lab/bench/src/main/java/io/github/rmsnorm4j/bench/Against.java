@@ -2,8 +2,8 @@ package io.github.rmsnorm4j.bench;
 
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.measure.ChildOutput;
+import io.github.rmsnorm4j.measure.MachineLoad;
 import io.github.rmsnorm4j.measure.ModuleBuild;
-import io.github.rmsnorm4j.measure.Samples;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -12,7 +12,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -35,11 +34,11 @@ record Against(
     PrintWriter out,
     PrintWriter err) {
   private static final String PROGRAM = "io.github.rmsnorm4j.benchmarks.MeasureOwn";
-  private static final String ROW = "%-40s %12s %12s   %-5s  (%s to %s)";
 
   /** Measures and prints. Returns the exit status. */
   int run() throws IOException, InterruptedException {
-    String hash = hash();
+    MachineLoad load = MachineLoad.now();
+    CommitLibrary library = CommitLibrary.of(checkout, commit);
     ModuleBuild build =
         new ModuleBuild(
             "bench",
@@ -49,7 +48,8 @@ record Against(
             "the measurements",
             "what they need");
     String here = build.classPath(checkout, err);
-    String there = classPathOf(here, library(hash));
+    requireTitle(program(here, "titles", ""), only);
+    String there = classPathOf(here, library.classes(err));
     Map<String, List<Double>> old = new LinkedHashMap<>();
     Map<String, List<Double>> now = new LinkedHashMap<>();
     for (int round = 1; round <= rounds; round++) {
@@ -60,61 +60,18 @@ record Against(
       measure(oldFirst ? there : here, oldFirst ? old : now);
       measure(oldFirst ? here : there, oldFirst ? now : old);
     }
-    if (old.isEmpty()) {
-      throw new WrongUseException("--only is '" + only + "', it must be in the title of a contest");
-    }
-    print(hash, old, now);
+    new AgainstTable(library.hash(), old, now, load).lines().forEach(out::println);
+    out.flush();
     return 0;
   }
 
-  private String hash() throws IOException, InterruptedException {
-    Path said = Files.createTempFile("rmsnorm-bench", ".txt");
-    try {
-      ProcessBuilder git =
-          new ProcessBuilder(
-              "git",
-              "-C",
-              checkout.toString(),
-              "rev-parse",
-              "--verify",
-              "-q",
-              "--end-of-options",
-              commit + "^{commit}");
-      if (ModuleBuild.run(git.redirectOutput(said.toFile())) != 0) {
-        throw new WrongUseException(
-            "--against is '" + commit + "', it must be a commit of this checkout");
-      }
-      return Files.readString(said).strip();
-    } finally {
-      Files.delete(said);
+  /** Before an hour of builds and rounds. */
+  static void requireTitle(List<String> titles, String only) {
+    if (titles.stream().noneMatch(title -> title.contains(only))) {
+      throw new WrongUseException(
+          "--only is '%s', it must be in the title of a contest: %s"
+              .formatted(only, String.join("; ", titles)));
     }
-  }
-
-  /** The classes of the library at the commit, built in a folder apart and kept there. */
-  private Path library(String hash) throws IOException, InterruptedException {
-    Path kept = checkout.resolve("lab/bench/target/against").resolve(hash);
-    Path classes = kept.resolve("core/target/classes");
-    if (Files.isDirectory(kept)) {
-      return classes;
-    }
-    err.println("rmsnorm bench: building the library of " + hash + ", once");
-    err.flush();
-    Path work = Files.createTempDirectory(Files.createDirectories(kept.getParent()), "build");
-    Path log = work.resolveSibling("build.log");
-    String copy = "git -C \"$1\" archive \"$2\" | tar -x -C \"$3\"";
-    ProcessBuilder copied =
-        new ProcessBuilder("sh", "-c", copy, "sh", checkout.toString(), hash, work.toString());
-    if (ModuleBuild.run(copied.redirectErrorStream(true).redirectOutput(log.toFile())) != 0) {
-      throw new IOException(
-          "cannot take " + hash + " out of Git: " + ChildOutput.read(log).strip());
-    }
-    // Single goals instead of a phase, which would download the test tools bound to it.
-    List<String> goals = List.of("-pl", "core", "-am", "resources:resources", "compiler:compile");
-    if (!ModuleBuild.maven(work, log, goals, err)) {
-      throw new IOException("the library of " + hash + " does not build; all it said is in " + log);
-    }
-    Files.move(work, kept);
-    return classes;
   }
 
   /** The class path of this checkout with another library in it. */
@@ -130,6 +87,17 @@ record Against(
 
   private void measure(String classPath, Map<String, List<Double>> times)
       throws IOException, InterruptedException {
+    for (String line : program(classPath, "times", only)) {
+      int blank = line.indexOf(' ');
+      times
+          .computeIfAbsent(line.substring(blank + 1), _ -> new ArrayList<>())
+          .add(Double.parseDouble(line.substring(0, blank)));
+    }
+  }
+
+  /** The lines of the measuring program. */
+  private List<String> program(String classPath, String what, String title)
+      throws IOException, InterruptedException {
     Path result = Files.createTempFile("rmsnorm-bench", ".txt");
     Path said = Files.createTempFile("rmsnorm-bench", ".log");
     try {
@@ -141,54 +109,31 @@ record Against(
               "-cp",
               classPath,
               PROGRAM,
+              what,
               result.toString(),
               String.valueOf(quick),
-              only);
+              title);
       if (ModuleBuild.run(jvm.redirectErrorStream(true).redirectOutput(said.toFile())) != 0) {
         throw new IOException(
-            "the measurements of this checkout do not run with that library: "
-                + ChildOutput.read(said).strip());
+            "the measurements of this checkout do not run with the library in "
+                + classPath.substring(0, classPath.indexOf(File.pathSeparator))
+                + ": "
+                + cause(ChildOutput.read(said)));
       }
-      for (String line : Files.readAllLines(result)) {
-        int blank = line.indexOf(' ');
-        times
-            .computeIfAbsent(line.substring(blank + 1), _ -> new ArrayList<>())
-            .add(Double.parseDouble(line.substring(0, blank)));
-      }
+      return Files.readAllLines(result);
     } finally {
       Files.delete(result);
       Files.delete(said);
     }
   }
 
-  private void print(String hash, Map<String, List<Double>> old, Map<String, List<Double>> now) {
-    out.println(
-        "µs of a call on one thread; old is " + hash.substring(0, 12) + ", new is this checkout.");
-    out.println(
-        "The ratio is new / old, in brackets its spread over " + rounds + " pairs of JVMs.");
-    out.println();
-    out.println(ROW.formatted("", "old", "new", "ratio", "lowest", "highest"));
-    old.forEach((title, before) -> out.println(row(title, before, now.get(title))));
-    out.flush();
-  }
-
-  /** The ratio is the median of those of the pairs, each of JVMs that ran one after the other. */
-  static String row(String title, List<Double> before, List<Double> after) {
-    List<Double> ratios = new ArrayList<>();
-    for (int i = 0; i < before.size(); i++) {
-      ratios.add(after.get(i) / before.get(i));
-    }
-    Samples spread = new Samples(ratios);
-    return ROW.formatted(
-        title,
-        number(Samples.median(before) / 1000),
-        number(Samples.median(after) / 1000),
-        number(spread.median()),
-        number(spread.lowest()),
-        number(spread.highest()));
-  }
-
-  private static String number(double value) {
-    return String.format(Locale.ROOT, "%.2f", value);
+  /** The line with the cause, of all that a process said: an exception's first, or the last. */
+  static String cause(String said) {
+    List<String> lines = said.lines().filter(line -> !line.isBlank()).toList();
+    return lines.stream()
+        .filter(line -> line.startsWith("Exception in thread"))
+        .findFirst()
+        .orElse(lines.isEmpty() ? "it said nothing" : lines.getLast())
+        .strip();
   }
 }

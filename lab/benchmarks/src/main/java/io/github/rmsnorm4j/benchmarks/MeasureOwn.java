@@ -37,19 +37,22 @@ public final class MeasureOwn {
   }
 
   /**
-   * Writes a line for each contest to a file: the nanoseconds of a call, in processor time of the
-   * thread, and the title.
+   * Writes a line for each contest to a file: its title, or the nanoseconds of a call, in processor
+   * time of the thread, and the title.
    *
-   * @param args the file, whether it is quick, and a text that each title must have
+   * @param args {@code titles} or {@code times}, the file, whether it is quick, and a text that
+   *     each title must have
    * @throws IOException if the file cannot be written
    */
   public static void main(String[] args) throws IOException {
-    boolean quick = Boolean.parseBoolean(args[1]);
+    boolean timed = args[0].equals("times");
+    boolean quick = Boolean.parseBoolean(args[2]);
     List<String> lines = new ArrayList<>();
-    for (Contest contest : contests(quick, args[2])) {
-      lines.add(nanos(contest, quick ? Effort.QUICK : Effort.FULL) + " " + contest);
+    for (Contest contest : contests(quick, args[3])) {
+      String time = timed ? nanos(contest, quick ? Effort.QUICK : Effort.FULL) + " " : "";
+      lines.add(time + contest);
     }
-    Files.write(Path.of(args[0]), lines);
+    Files.write(Path.of(args[1]), lines);
   }
 
   private static double nanos(Contest contest, Effort effort) {

@@ -11,14 +11,12 @@ import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
 import io.github.rmsnorm4j.measure.Machine;
+import io.github.rmsnorm4j.measure.MachineLoad;
 import io.github.rmsnorm4j.measure.SourceCommit;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.OperatingSystemMXBean;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 import picocli.CommandLine.ParameterException;
 
@@ -82,10 +80,9 @@ public final class PeerTable {
 
   private int run() throws IOException {
     PerformancePage page = options.write ? new PerformancePage(options.checkout) : null;
-    OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
-    double load = system.getSystemLoadAverage();
+    MachineLoad load = MachineLoad.now();
     PeerResults results = measure();
-    String notes = notes(options, load, system.getAvailableProcessors());
+    String notes = notes(options, load);
     TerminalText.of(options.run().tables(results) + notes).forEach(System.out::println);
     if (options.json != null) {
       results.write(options.json);
@@ -97,7 +94,7 @@ public final class PeerTable {
   }
 
   /** What a reader must know of the figures: what they are, and what they are not worth. */
-  static String notes(PeerOptions options, double load, int processors) {
+  static String notes(PeerOptions options, MachineLoad load) {
     if (options.traps) {
       return "(!) marks a wrong answer.\n";
     }
@@ -111,14 +108,8 @@ public final class PeerTable {
       notes +=
           "\nThis was a quick run, of short rounds and few shapes: do not quote its figures.\n";
     }
-    if (load > processors / 2.0) {
-      notes +=
-          String.format(
-              Locale.ROOT,
-              "%nThe machine was busy: at the start its load was %.1f, with %s processors. Do not"
-                  + " trust these figures.%n",
-              load,
-              processors);
+    if (!load.warning().isEmpty()) {
+      notes += "\n" + load.warning() + "\n";
     }
     return notes;
   }

@@ -2,11 +2,12 @@ package io.github.rmsnorm4j.peers;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.measure.MachineLoad;
 import org.junit.jupiter.api.Test;
 
 class PeerTableTest {
   private static String notes(double load, String... options) {
-    return PeerTable.notes(PeerOptions.of(options), load, 2);
+    return PeerTable.notes(PeerOptions.of(options), new MachineLoad(load, 2));
   }
 
   @Test
