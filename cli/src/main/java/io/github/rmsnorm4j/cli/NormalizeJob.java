@@ -230,13 +230,14 @@ final class NormalizeJob {
     String line =
         String.format(
             Locale.ROOT,
-            "%s%d %s of %s, %s%s, %s, %s",
+            "%s%d %s of %s, %s%s, %s, %s, %s",
             chosen.size() > 1 ? chosen.size() + " tensors, " : "",
             rows,
             rows == 1 ? "row" : "rows",
             widths(),
             types(),
             besides(),
+            norm.spec(),
             normalizer.describe(norm, chosen),
             Throughput.of(moved, nanos));
     String what = quantized == null ? "output elements" : "scales";

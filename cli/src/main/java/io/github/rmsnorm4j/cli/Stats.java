@@ -30,7 +30,8 @@ import picocli.CommandLine.Spec;
       "",
       "rho is mean^2 / mean square of a row: the part that LayerNorm removes and RMSNorm keeps. The"
           + " gap is the distance between the outputs of the two norms, sqrt(2 - 2 sqrt(1 - rho)),"
-          + " where an output has size 1. Quantiles are interpolated between rows. With more than"
+          + " where an output has size 1. The length of a row of n elements is its L2 norm,"
+          + " sqrt(n) RMS. Quantiles are interpolated between rows. With more than"
           + " 65536 rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite"
           + " do not count in the quantiles.",
       "",
@@ -119,6 +120,8 @@ final class Stats implements Callable<Integer> {
     if (rows.rms.count() > 0) {
       lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
       lines.add(quantiles("RMS", rows.rms, value -> value));
+      double perRms = Math.sqrt(tensor.width(axis));
+      lines.add(quantiles("length", rows.rms, value -> value * perRms));
       lines.add(quantiles("|mean| / RMS", rows.meanRatio, ratio -> ratio));
       lines.add(quantiles("rho", rows.meanRatio, ratio -> ratio * ratio));
       lines.add(quantiles("gap", rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));

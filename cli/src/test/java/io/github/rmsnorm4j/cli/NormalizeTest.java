@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class NormalizeTest {
   @TempDir Path folder;
@@ -323,8 +324,16 @@ class NormalizeTest {
     assertThat(result.out()).isEmpty();
     assertThat(result.err())
         .matches(
-            "\\S*y\\.npy: 5 rows of 8, f32 to f16, plain Java \\(few elements\\),"
+            "\\S*y\\.npy: 5 rows of 8, f32 to f16, rmsnorm, plain Java \\(few elements\\),"
                 + " \\d+\\.\\d\\d s\\R");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"l2", "layernorm", "pytorch", "llama(eps=1e-5)"})
+  void theLineNamesTheNorm(String norm) throws IOException {
+    Path in = TestTensor.write(out("x.npy"), TestTensor.random("", Dtype.F32, 0, 1, 5, 8));
+    CommandResult result = run("normalize", in, "-o", out("y.npy"), "--like", norm);
+    assertThat(result.err()).contains(": 5 rows of 8, f32, " + norm + ", plain Java");
   }
 
   @Test

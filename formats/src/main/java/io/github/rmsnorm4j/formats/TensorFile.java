@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ public abstract sealed class TensorFile implements Closeable
     permits SingleFile, ShardedFile, DequantizedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
+  private static final byte[] PARQUET_MAGIC = {'P', 'A', 'R', '1'};
+  private static final String PARQUET = "is Parquet, which the command rmsnorm spark reads";
 
   private final Path path;
 
@@ -57,7 +60,19 @@ public abstract sealed class TensorFile implements Closeable
     if (Files.exists(folder.resolve(INDEX))) {
       return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
-    throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+    throw new FormatException(
+        folder,
+        isParquet(folder) ? PARQUET : "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+  }
+
+  /** By its name or the names of its files: programs write Parquet as a folder of files. */
+  private static boolean isParquet(Path folder) throws IOException {
+    if (folder.toString().endsWith(".parquet")) {
+      return true;
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.parquet")) {
+      return files.iterator().hasNext();
+    }
   }
 
   /** The content decides of which kind a file is, and a folder's is of one kind. */
@@ -84,25 +99,35 @@ public abstract sealed class TensorFile implements Closeable
 
   private static TensorFile open(StoredBytes bytes) throws IOException {
     try {
-      Path path = bytes.path;
       if (bytes.startWith(NpyHeader.MAGIC)) {
         return new NpyFile(bytes);
       }
       if (bytes.startWith(GgufHeader.MAGIC)) {
         return new GgufFile(bytes);
       }
-      if (path.toString().endsWith(".safetensors") || bytes.start(9)[8] == '{') {
+      if (bytes.startWith(PARQUET_MAGIC)) {
+        throw new FormatException(bytes.path, PARQUET);
+      }
+      String name = bytes.path.toString();
+      if (name.endsWith(".safetensors") || bytes.start(9)[8] == '{') {
         return new SafetensorsFile(bytes);
       }
       throw new FormatException(
-          path,
-          bytes.size == 0
-              ? "the file is empty"
-              : "is neither a .npy, a .safetensors nor a GGUF file");
+          bytes.path, bytes.size == 0 ? "the file is empty" : noKnownKind(name));
     } catch (Throwable e) {
       bytes.close();
       throw e;
     }
+  }
+
+  private static String noKnownKind(String name) {
+    if (name.endsWith(".parquet")) {
+      return PARQUET;
+    }
+    if (name.endsWith(".npz")) {
+      return "is a .npz archive: extract the array first, for example with unzip";
+    }
+    return "is neither a .npy, a .safetensors nor a GGUF file";
   }
 
   /**

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.formats;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
@@ -11,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,6 +57,39 @@ class NpyBadInputTest {
   void fileOfNeitherKind() throws IOException {
     assertRefused(
         "PK\3\4 and more".getBytes(), "is neither a .npy, a .safetensors nor a GGUF file");
+  }
+
+  @Test
+  void anArchiveOfArraysMustBeExtracted() throws IOException {
+    Path path = Files.write(folder.resolve("a.npz"), "PK\3\4 and more".getBytes());
+    assertThatThrownBy(() -> TensorFile.open(path))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(path + ": is a .npz archive: extract the array first, for example with unzip");
+  }
+
+  /** By its content, by its name, and as a folder of files. */
+  @Test
+  void parquet() throws IOException {
+    String parquet = "is Parquet, which the command rmsnorm spark reads";
+    // The ninth byte is that of a .safetensors file.
+    assertRefused("PAR1\0\0\0\0{PAR1".getBytes(), parquet);
+    Path named = Files.writeString(folder.resolve("out.parquet"), "PARE, as it is encrypted");
+    Path parts = Files.createDirectories(folder.resolve("dataset.parquet/day=1")).getParent();
+    Path table = Files.createDirectory(folder.resolve("table"));
+    Files.writeString(table.resolve("part-00000.parquet"), "PAR1");
+    for (Path path : List.of(named, parts, table)) {
+      assertThatThrownBy(() -> TensorFile.open(path))
+          .isInstanceOf(FormatException.class)
+          .hasMessage(path + ": " + parquet);
+    }
+  }
+
+  @Test
+  void aNameAloneDoesNotMakeItParquet() throws IOException {
+    Path path = Files.write(folder.resolve("a.parquet"), TestFiles.golden("f4.npy"));
+    try (TensorFile file = TensorFile.open(path)) {
+      assertThat(file).isInstanceOf(NpyFile.class);
+    }
   }
 
   @Test

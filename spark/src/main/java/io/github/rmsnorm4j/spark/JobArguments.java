@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.spark;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -192,6 +193,11 @@ record JobArguments(
 
   String resultColumn() {
     return outputColumn == null ? column : outputColumn;
+  }
+
+  /** The norm that the transformer does. */
+  NormSpec norm() {
+    return NormSpec.parse(transformer(resultColumn()).getNorm());
   }
 
   /**

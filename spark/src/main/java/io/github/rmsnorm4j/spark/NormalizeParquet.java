@@ -171,11 +171,12 @@ public final class NormalizeParquet {
   private String summary(long rows, String invalid, String master, double seconds) {
     return String.format(
         Locale.ROOT,
-        "%s: %d %s%s, column %s, on %s, %.2f s",
+        "%s: %d %s%s, %s, column %s, on %s, %.2f s",
         arguments.out(),
         rows,
         rows == 1 ? "row" : "rows",
         invalid,
+        arguments.norm(),
         arguments.resultColumn(),
         master,
         seconds);
@@ -213,8 +214,7 @@ public final class NormalizeParquet {
               .option("mergeSchema", true)
               .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
     } catch (Exception e) {
-      IOException failure =
-          new IOException(arguments.in() + ": cannot be read as Parquet: " + Failure.reason(e));
+      IOException failure = new IOException(Failure.ofParquet(arguments.in(), e));
       failure.addSuppressed(e);
       throw failure;
     }

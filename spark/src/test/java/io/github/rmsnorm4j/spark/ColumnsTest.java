@@ -12,6 +12,7 @@ import org.apache.spark.SparkException;
 import org.apache.spark.ml.attribute.AttributeGroup;
 import org.apache.spark.ml.feature.Normalizer;
 import org.apache.spark.ml.feature.VectorAssembler;
+import org.apache.spark.ml.functions;
 import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
@@ -179,6 +180,20 @@ class ColumnsTest {
                 .<Vector>getAs("y")
                 .toArray())
         .containsOnly(Double.NaN);
+  }
+
+  /** The other way to length 1 that docs/spark.md names. */
+  @Test
+  void sparksOwnNormalizerTakesArraysAsVectors() {
+    Dataset<Row> rows = column("x", FLOATS, new Object[] {new Float[] {3f, 4f}});
+    Row row =
+        new Normalizer()
+            .setInputCol("v")
+            .setOutputCol("z")
+            .transform(rows.withColumn("v", functions.array_to_vector(rows.col("x"))))
+            .head();
+    assertThat(row.<Vector>getAs("z").toArray())
+        .containsExactly(new double[] {0.6, 0.8}, within(1e-15));
   }
 
   @Test

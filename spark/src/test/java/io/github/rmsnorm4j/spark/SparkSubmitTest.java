@@ -58,7 +58,7 @@ class SparkSubmitTest {
   @Timeout(300)
   void onThisMachine() throws Exception {
     String said = submit(Cluster.installation(folder));
-    assertThat(said).contains("out.parquet: 5000 rows, column embedding, on local[*], ");
+    assertThat(said).contains("out.parquet: 5000 rows, llama, column embedding, on local[*], ");
     assertThatRowsAreTheLibrarys();
   }
 
@@ -68,7 +68,7 @@ class SparkSubmitTest {
     try (Cluster cluster = new Cluster(folder, 1)) {
       String memory = "spark.executor.memory=512m";
       String said = submit(folder.resolve("home"), "--master", cluster.url(), "--conf", memory);
-      assertThat(said).contains("rows, column embedding, on " + cluster.url() + ", ");
+      assertThat(said).contains("rows, llama, column embedding, on " + cluster.url() + ", ");
     }
     assertThatRowsAreTheLibrarys();
   }

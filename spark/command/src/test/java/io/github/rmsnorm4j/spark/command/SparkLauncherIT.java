@@ -48,7 +48,7 @@ class SparkLauncherIT {
         .startsWith(
             "rmsnorm: building the command line with spark, once (this may take a minute)\n")
         .contains("rmsnorm spark: building the job and fetching Spark")
-        .contains(out + ": 3 rows, column embedding, on local[1], ")
+        .contains(out + ": 3 rows, rmsnorm, column embedding, on local[1], ")
         .doesNotContain("WARNING");
     assertThat(first.status()).isZero();
     assertThat(out.resolve("_SUCCESS")).exists();
