@@ -12,8 +12,8 @@ import org.junit.jupiter.params.provider.FieldSource;
 
 /**
  * The presets against what the Python code that they are named for gives on libtorch, kept in
- * {@code libtorch/published.txt}. The module lab/oracle-tests wrote it, and checks that libtorch still
- * gives it. Types are those that libtorch promotes to.
+ * {@code libtorch/published.txt}. The module lab/oracle-tests wrote it, and checks that libtorch
+ * still gives it. Types are those that libtorch promotes to.
  */
 class LibtorchPublishedTest {
   /** A row of them, in an operation libtorch adds or multiplies in another order. */

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * docs/pytorch.md: every line of Java gives what the Python line beside it gives on libtorch. The
- * answers are kept in {@code libtorch/pytorch-page.txt}; the module lab/oracle-tests writes them, and
- * checks that libtorch still gives them.
+ * answers are kept in {@code libtorch/pytorch-page.txt}; the module lab/oracle-tests writes them,
+ * and checks that libtorch still gives them.
  */
 class PyTorchPageTest {
   private static final int WIDTH = 20;
