@@ -23,6 +23,9 @@ public abstract sealed class TensorFile implements Closeable
     permits SingleFile, ShardedFile, DequantizedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
+  private static final String CONFIG = "config.json";
+  private static final String CONFIG_ALONE =
+      "config.json alone is not enough: give the folder with the weights";
 
   private final Path path;
 
@@ -47,6 +50,9 @@ public abstract sealed class TensorFile implements Closeable
     if (Files.isDirectory(path)) {
       return openFolder(path);
     }
+    if (CONFIG.equals(String.valueOf(path.getFileName())) && Files.exists(path)) {
+      throw new FormatException(path, "has no tensors; " + CONFIG_ALONE);
+    }
     return ShardedFile.isIndex(path) ? ShardedFile.ofIndex(path) : open(StoredBytes.open(path));
   }
 
@@ -57,7 +63,9 @@ public abstract sealed class TensorFile implements Closeable
     if (Files.exists(folder.resolve(INDEX))) {
       return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
-    throw new FormatException(folder, "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+    String missing = "is a folder with neither %s nor %s".formatted(MODEL, INDEX);
+    boolean isOfModel = Files.exists(folder.resolve(CONFIG));
+    throw new FormatException(folder, isOfModel ? missing + "; " + CONFIG_ALONE : missing);
   }
 
   /** The content decides of which kind a file is, and a folder's is of one kind. */
