@@ -25,7 +25,8 @@ public abstract sealed class TensorFile implements Closeable
   private static final String INDEX = "model.safetensors.index.json";
   private static final String CONFIG = "config.json";
   private static final String CONFIG_ALONE =
-      "config.json alone is not enough: give the folder with the weights";
+      "config.json alone is not enough: give the folder with the weights"
+          + " (docs/choose.md reads a config.json by hand)";
 
   private final Path path;
 

@@ -141,10 +141,10 @@ class ShardedFileTest {
     assertThatThrownBy(() -> TensorFile.open(config).close())
         .hasMessage(
             config
-                + ": has no tensors; config.json alone is not enough: give the folder with the weights");
+                + ": has no tensors; config.json alone is not enough: give the folder with the weights (docs/choose.md reads a config.json by hand)");
     assertThatThrownBy(() -> TensorFile.open(folder).close())
         .hasMessageEndingWith(
-            "index.json; config.json alone is not enough: give the folder with the weights");
+            "index.json; config.json alone is not enough: give the folder with the weights (docs/choose.md reads a config.json by hand)");
     Path other = Files.writeString(folder.resolve("other.json"), "{\"hidden_size\": [64]}");
     assertThatThrownBy(() -> TensorFile.open(other).close())
         .hasMessage(other + ": the index lacks weight_map, so it is no index of a sharded model");
