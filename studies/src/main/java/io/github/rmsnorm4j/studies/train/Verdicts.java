@@ -102,7 +102,8 @@ public final class Verdicts {
       } else {
         sentences.add(
             "%s did not learn the task%s: %s."
-                .formatted(capital(row.name()), row.seeds() == 1 ? "" : " with every seed", figures));
+                .formatted(
+                    capital(row.name()), row.seeds() == 1 ? "" : " with every seed", figures));
       }
     }
     if (plan.kind() == Plan.Kind.QUICK && plan.task().isRecall()) {

@@ -59,8 +59,7 @@ class TrainingVerdictsTest {
   /** Too short for a conclusion about time, and one seed has no worst. */
   @Test
   void aQuickRunOfOneSeed() {
-    Plans.Wishes wishes =
-        new Plans.Wishes(100, 1, null, null, null, null, List.of(), List.of());
+    Plans.Wishes wishes = new Plans.Wishes(100, 1, null, null, null, null, List.of(), List.of());
     Results results =
         SyntheticResults.results(
             Plans.of(Plan.Kind.QUICK, null, wishes), run -> 1, run -> 0.182, run -> 5);
