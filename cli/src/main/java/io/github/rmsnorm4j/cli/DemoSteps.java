@@ -39,11 +39,9 @@ final class DemoSteps {
     double difference = largestDifference(result, fromLibrary);
     steps.lines.add("");
     steps.note(
-        "RmsNorm.apply is the library's answer, "
-            + (difference == 0
-                ? "equal to the line above it. "
-                : "within %s of the line above it. ".formatted(number(difference)))
-            + "LayerNorm subtracts the mean first, and has the same eps here.");
+        "RmsNorm.apply (library) "
+            + (difference == 0 ? "equals" : "is within %s of".formatted(number(difference)))
+            + " the line above. LayerNorm has the same eps.");
     steps.small(row, epsilon);
     if (squaresOverflow(row)) {
       steps.note("The squares are beyond the range of a double; the library rescales such rows.");
