@@ -227,16 +227,20 @@ public final class Backend {
       return "machine code can be run; other calls take " + describeVectors();
     }
     String why = vectors().whyNone;
-    StringBuilder line = new StringBuilder(why == null ? "the Vector API is there" : why);
-    if (machineBits == PREFERRED && nativeAccess) {
-      line.append("; no machine code: ").append(whyNoMachineCode());
+    String ofVectors = why == null ? "the Vector API is there" : why;
+    if (nativeAccess) {
+      return machineBits == PREFERRED
+          ? ofVectors + "; no machine code: " + whyNoMachineCode()
+          : ofVectors;
     }
-    if (!nativeAccess) {
-      Module module = Backend.class.getModule();
-      line.append("; native access is off, turn it on with --enable-native-access=")
-          .append(module.isNamed() ? module.getName() : "ALL-UNNAMED");
-    }
-    return line.toString();
+    Module module = Backend.class.getModule();
+    String ofAccess =
+        "native access is off, turn it on with --enable-native-access="
+            + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
+    // What helps most comes first: machine code needs native access alone.
+    return machineBits == PREFERRED && SWITCHED_ON && Machine.isForThisSystem()
+        ? ofAccess + "; " + ofVectors
+        : ofVectors + "; " + ofAccess;
   }
 
   /** Whether calls that nothing else serves take loops, and not plain Java. */

@@ -292,11 +292,17 @@ final class NormArguments {
   }
 
   static void requireAccess(MemorySegment segment, String name) {
+    requireAccess(segment, name, "is");
+  }
+
+  /** For a name of one thing or of several: the verb is {@code is} or {@code are}. */
+  static void requireAccess(MemorySegment segment, String name, String verb) {
     if (!segment.scope().isAlive()) {
-      throw new IllegalStateException(name + " is in memory that has been closed");
+      throw new IllegalStateException(name + " " + verb + " in memory that has been closed");
     }
     if (!segment.isAccessibleBy(Thread.currentThread())) {
-      throw new WrongThreadException(name + " is in memory that is confined to another thread");
+      throw new WrongThreadException(
+          name + " " + verb + " in memory that is confined to another thread");
     }
   }
 

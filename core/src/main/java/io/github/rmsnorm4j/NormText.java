@@ -87,12 +87,11 @@ final class NormText {
     try {
       Matcher matcher = TEXT.matcher(text.strip());
       if (!matcher.matches()) {
-        throw unknown();
+        throw text.indexOf('(') > 0 && text.indexOf(')') < 0
+            ? new IllegalArgumentException("a ) must close the settings: llama(eps=1e-5)")
+            : unknown();
       }
-      NormSpec spec =
-          preset(preset -> preset.name().equals(matcher.group(1)))
-              .orElseThrow(NormText::unknown)
-              .spec();
+      NormSpec spec = named(matcher.group(1)).spec();
       Set<Setting> given = EnumSet.noneOf(Setting.class);
       for (String setting : matcher.group(2) == null ? new String[0] : settings(matcher.group(2))) {
         spec = with(spec, setting, given);
@@ -106,6 +105,15 @@ final class NormText {
 
   private static String[] settings(String text) {
     return text.split(",", Setting.values().length + 1);
+  }
+
+  private static Preset named(String name) {
+    return preset(preset -> preset.name().equals(name))
+        .orElseThrow(
+            () ->
+                preset(preset -> preset.name().equalsIgnoreCase(name))
+                    .map(lower -> new IllegalArgumentException("it must be " + lower.name()))
+                    .orElseGet(NormText::unknown));
   }
 
   private static IllegalArgumentException unknown() {

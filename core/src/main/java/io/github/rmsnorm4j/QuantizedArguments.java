@@ -23,11 +23,11 @@ final class QuantizedArguments {
   /** Checks rows that are quantised, and where they go. */
   static void check(Rows x, QuantizedRows q) {
     requireShape(NormArguments.requireNonNull(x, "x"), q);
-    requireWritable(q.codes(), "codes");
+    requireWritable(q.codes(), "codes of q are read-only, they must be writable");
     NormArguments.requireAccess(x, "x");
     requireAccess(q);
     if (q.scales() != null) {
-      requireWritable(q.scales(), "scales");
+      requireWritable(q.scales(), "scales of q are read-only, they must be writable");
       if (Overlap.any(
           q.codes(),
           q.rows(),
@@ -49,7 +49,7 @@ final class QuantizedArguments {
     NormArguments.requireNonNull(y, "y");
     requireSame(y.width(), q.width(), "y has rows %d wide, q is %d wide: they must be the same");
     requireSame(y.rows(), q.rows(), "y has %d rows, q has %d: they must be the same");
-    requireWritable(y.segment(), "y");
+    requireWritable(y.segment(), "y is read-only, it must be writable");
     NormArguments.requireAccess(y, "y");
     requireAccess(q);
     requireApart(y, q, "y");
@@ -73,16 +73,16 @@ final class QuantizedArguments {
     }
   }
 
-  private static void requireWritable(MemorySegment memory, String name) {
+  private static void requireWritable(MemorySegment memory, String otherwise) {
     if (memory.isReadOnly()) {
-      throw new IllegalArgumentException(name + " is read-only, it must be writable");
+      throw new IllegalArgumentException(otherwise);
     }
   }
 
   private static void requireAccess(QuantizedRows q) {
-    NormArguments.requireAccess(q.codes(), "codes");
+    NormArguments.requireAccess(q.codes(), "codes of q", "are");
     if (q.scales() != null) {
-      NormArguments.requireAccess(q.scales(), "scales");
+      NormArguments.requireAccess(q.scales(), "scales of q", "are");
     }
   }
 

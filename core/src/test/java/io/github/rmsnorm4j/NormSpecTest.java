@@ -74,7 +74,9 @@ class NormSpecTest {
       quoteCharacter = '"',
       value = {
         "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
-        "llama(eps=1e-5 | it may be rmsnorm, layernorm",
+        "llama(eps=1e-5 | a ) must close the settings: llama(eps=1e-5)",
+        "LayerNorm | it must be layernorm",
+        "Llama(eps=1) | it must be llama",
         "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, gate, groupcount",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps) | a setting is NAME=VALUE, NAME may be eps",

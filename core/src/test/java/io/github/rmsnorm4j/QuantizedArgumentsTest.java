@@ -216,10 +216,10 @@ class QuantizedArgumentsTest {
     MemorySegment scales = MemorySegment.ofArray(new float[2]);
     refuses(
         () -> NORM.apply(x, QuantizedRows.of(codes.asReadOnly(), scales, INT8, 1, 64)),
-        "codes is read-only, it must be writable");
+        "codes of q are read-only, they must be writable");
     refuses(
         () -> NORM.apply(x, QuantizedRows.of(codes, scales.asReadOnly(), INT8, 1, 64)),
-        "scales is read-only, it must be writable");
+        "scales of q are read-only, they must be writable");
     QuantizedRows q;
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     try (Arena arena = Arena.ofConfined()) {
@@ -231,13 +231,13 @@ class QuantizedArgumentsTest {
     }
     assertThat(thrown.get())
         .isInstanceOf(WrongThreadException.class)
-        .hasMessage("codes is in memory that is confined to another thread");
+        .hasMessage("codes of q are in memory that is confined to another thread");
     assertThatThrownBy(() -> NORM.apply(x, q))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("codes is in memory that has been closed");
+        .hasMessage("codes of q are in memory that has been closed");
     assertThatThrownBy(() -> q.dequantize(x))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("codes is in memory that has been closed");
+        .hasMessage("codes of q are in memory that has been closed");
     QuantizedRows withoutScales;
     try (Arena arena = Arena.ofShared()) {
       withoutScales = QuantizedRows.of(codes, arena.allocate(8), INT8, 1, 64);
@@ -248,7 +248,7 @@ class QuantizedArgumentsTest {
         }) {
       assertThatThrownBy(call)
           .isInstanceOf(IllegalStateException.class)
-          .hasMessage("scales is in memory that has been closed");
+          .hasMessage("scales of q are in memory that has been closed");
     }
   }
 

@@ -35,7 +35,8 @@ final class DemoFormats {
     out.text(
         "A bfloat16 row of %s numbers drawn from a normal distribution, and a gain"
             .formatted(WIDTH),
-        "drawn from 0.5 to 1.5. Cast orders that differ from FLOAT32:",
+        "drawn from 0.5 to 1.5. A cast order says where a norm rounds to 16 bits;",
+        "docs/variants.md has the formula of each. Those that differ from FLOAT32:",
         "");
     short[] float32 = output(CastOrder.FLOAT32, x, gain);
     for (CastOrder order : CastOrder.values()) {

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
+import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
@@ -34,17 +35,51 @@ final class DemoSteps {
     DemoSteps steps = new DemoSteps();
     double[] result = steps.show(row, gain, epsilon);
     steps.numbers("RmsNorm.apply", fromLibrary);
+    steps.numbers("LayerNorm", layerNorm(row, gain, epsilon));
     double difference = largestDifference(result, fromLibrary);
     steps.lines.add("");
     steps.note(
-        "The last line is the library's answer, "
-            + (difference == 0
-                ? "equal to the line above it."
-                : "within %s of the line above it.".formatted(number(difference))));
+        "RmsNorm.apply (library) "
+            + (difference == 0 ? "equals" : "is within %s of".formatted(number(difference)))
+            + " the line above. LayerNorm has the same eps.");
+    steps.small(row, epsilon);
     if (squaresOverflow(row)) {
       steps.note("The squares are beyond the range of a double; the library rescales such rows.");
     }
     return steps.lines;
+  }
+
+  private static double[] layerNorm(double[] row, double[] gain, double epsilon) {
+    LayerNorm.Builder builder =
+        LayerNorm.builder(row.length).epsilon(epsilon).backend(Backend.scalar());
+    double[] y = new double[row.length];
+    (gain == null ? builder : builder.gain(gain)).build().apply(row, y);
+    return y;
+  }
+
+  /** Says what epsilon does to a row that is small beside it. */
+  private void small(double[] row, double epsilon) {
+    double meanSquare = sumOfSquares(row) / row.length;
+    if (DoubleStream.of(row).allMatch(x -> x == 0)) {
+      note(
+          epsilon == 0
+              ? "All numbers are 0 and there is no epsilon, so the root is 0, and 0 / 0 is NaN."
+              : "All numbers are 0. Epsilon keeps the root above 0, so the result is 0.");
+    } else if (epsilon == 0 && meanSquare == 0) {
+      note("The squares are below the range of a double; the library rescales such rows.");
+    } else if (epsilon > meanSquare) {
+      note(
+          "Epsilon is larger than the mean square, so the RMS of x / root is %s, not about 1."
+              .formatted(number(Math.sqrt(meanSquare / (meanSquare + epsilon)))));
+    }
+  }
+
+  private static double sumOfSquares(double[] row) {
+    double sum = 0;
+    for (double x : row) {
+      sum += x * x;
+    }
+    return sum;
   }
 
   private static boolean squaresOverflow(double[] row) {
@@ -56,10 +91,7 @@ final class DemoSteps {
   private double[] show(double[] row, double[] gain, double epsilon) {
     int n = row.length;
     double[] squares = DoubleStream.of(row).map(x -> x * x).toArray();
-    double sum = 0;
-    for (double square : squares) {
-      sum += square;
-    }
+    double sum = sumOfSquares(row);
     double meanSquare = sum / n;
     double root = Math.sqrt(meanSquare + epsilon);
     double[] quotients = DoubleStream.of(row).map(x -> x / root).toArray();
@@ -68,8 +100,8 @@ final class DemoSteps {
     lines.add("");
     numbers("x", row);
     numbers("squares", squares);
-    value("mean square", meanSquare, "the sum of the squares, %s, over %d", number(sum), n);
-    value("root", root, "sqrt(%s + eps), eps = %s", number(meanSquare), number(epsilon));
+    value("mean square", meanSquare, "the sum of the squares, %s, over " + n, sum);
+    value("root", root, "sqrt(%s + eps), eps = " + number(epsilon), meanSquare);
     numbers("x / root", quotients);
     if (gain == null) {
       return quotients;
@@ -87,21 +119,23 @@ final class DemoSteps {
     lines.addAll(Paragraph.lines("  ", text));
   }
 
-  private void value(String label, double value, String origin, Object... arguments) {
+  private void value(String label, double value, String origin, double of) {
+    String format = format(value, of);
     lines.add(
         "  %-14s%12s  = %s"
-            .formatted(label, number(value), String.format(Locale.ROOT, origin, arguments)));
+            .formatted(label, number(value, format), origin.formatted(number(of, format))));
   }
 
   /** The numbers under each other, column by column, on as many lines as they need. */
   private void numbers(String label, double[] values) {
     int perLine = (LINE_WIDTH - 2 - LABEL_WIDTH) / 12;
+    String format = format(values);
     for (int from = 0; from < values.length; from += perLine) {
       String columns =
           DoubleStream.of(values)
               .skip(from)
               .limit(perLine)
-              .mapToObj(value -> "%12s".formatted(number(value)))
+              .mapToObj(value -> "%12s".formatted(number(value, format)))
               .collect(Collectors.joining());
       lines.add("  %-14s%s".formatted(from == 0 ? label : "", columns));
     }
@@ -118,13 +152,26 @@ final class DemoSteps {
     return largest;
   }
 
-  /** At most ten characters: four decimals where they tell something, else powers of ten. */
   private static String number(double value) {
-    double size = Math.abs(value);
-    if (value == 0) {
-      return "0";
+    return number(value, format(value));
+  }
+
+  private static String number(double value, String format) {
+    return value == 0 ? "0" : String.format(Locale.ROOT, format, value);
+  }
+
+  /**
+   * One notation for the numbers of a line, with at least four digits of each in at most eleven
+   * characters: decimals where these are enough, else powers of ten.
+   */
+  private static String format(double... values) {
+    double[] sizes =
+        DoubleStream.of(values).map(Math::abs).filter(v -> v > 0 && Double.isFinite(v)).toArray();
+    double smallest = DoubleStream.of(sizes).min().orElse(1);
+    double largest = DoubleStream.of(sizes).max().orElse(1);
+    if (smallest >= 0.1 && largest < 100_000) {
+      return "%.4f";
     }
-    boolean plain = size >= 0.001 && size < 100_000;
-    return String.format(Locale.ROOT, plain ? "%.4f" : "%.3e", value);
+    return smallest >= 0.001 && largest < 100 ? "%.6f" : "%.3e";
   }
 }

@@ -115,13 +115,15 @@ final class DemoTour {
     out.section("Shift, scale, shrink");
     out.text(" ".repeat(10) + " RMSNorm" + " ".repeat(27) + "LayerNorm");
     Norm rms = norm(NormSpec.RMSNORM, 4);
-    Norm layer = norm(NormSpec.LAYERNORM, 4);
+    Norm layer = norm(NormSpec.LAYERNORM.withEpsilon(RmsNorm.DEFAULT_EPSILON), 4);
     out.sideBySide("x", apply(rms, ROW), apply(layer, ROW));
     out.sideBySide("x + 10", apply(rms, shifted), apply(layer, shifted));
     out.sideBySide("10 * x", apply(rms, scaled), apply(layer, scaled));
     out.sideBySide("x / 1000", apply(rms, shrunk), apply(layer, shrunk));
     out.space();
-    out.text("Largest change of the output:");
+    out.text(
+        "Largest change of the output, with eps %s in both:"
+            .formatted(brief(RmsNorm.DEFAULT_EPSILON)));
     changes("plus 10", shifted, rms, layer);
     changes("times 10", scaled, rms, layer);
     changes("over 1000", shrunk, rms, layer);

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Model.CommandSpec;
@@ -124,6 +125,18 @@ public final class ReportOptions {
       file.write(MemorySegment.ofArray(text.getBytes(StandardCharsets.UTF_8)));
       file.commit();
     }
+  }
+
+  /** What is said when they are written, for example {@code --report wrote page.html}. */
+  public List<String> written() {
+    List<String> lines = new ArrayList<>();
+    if (report != null) {
+      lines.add("--report wrote " + report);
+    }
+    if (json != null) {
+      lines.add("--json wrote " + json);
+    }
+    return lines;
   }
 
   /** The command as it was given, to be given to a shell again. */

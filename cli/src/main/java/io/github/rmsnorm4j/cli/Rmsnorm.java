@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.measure.ModuleBuild;
+import io.github.rmsnorm4j.measure.StandardOutput;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;

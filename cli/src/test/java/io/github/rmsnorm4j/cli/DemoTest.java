@@ -114,6 +114,33 @@ class DemoTest {
   }
 
   @Test
+  void aLineHasOneNotation() {
+    List<String> lines = demo("1e-6", "2e-6", "3e-6", "4e-6");
+    assertThat(words(lines, "x / root"))
+        .containsExactly("x", "/", "root", "1.000e-03", "2.000e-03", "3.000e-03", "4.000e-03");
+    assertThat(words(lines, "root")).containsSubsequence("1.000e-03", "sqrt(7.500e-12");
+    assertThat(words(demo("0.02", "3"), "x")).containsExactly("x", "0.020000", "3.000000");
+  }
+
+  @Test
+  void layerNormOfTheSameNumbersIsShown() {
+    assertThat(words(demo("1", "2", "3", "4"), "LayerNorm"))
+        .containsExactly("LayerNorm", "-1.3416", "-0.4472", "0.4472", "1.3416");
+  }
+
+  @Test
+  void whatEpsilonDoesToSmallRowsIsSaid() {
+    assertThat(text(demo("1e-6", "2e-6"))).contains("Epsilon is larger than the mean square");
+    assertThat(text(demo("1", "2"))).doesNotContain("Epsilon is", "All numbers");
+    assertThat(text(demo("0", "0"))).contains("All numbers are 0. Epsilon keeps the root above 0");
+    assertThat(text(demo("0", "0", "--eps", "0"))).contains("0 / 0 is NaN");
+  }
+
+  private static String text(List<String> lines) {
+    return String.join(" ", lines).replaceAll(" +", " ");
+  }
+
+  @Test
   void numbersMayBeNegativeEvenTheFirst() {
     assertThat(words(demo("-3", "-4", "--eps", "0"), "x / root"))
         .containsExactly("x", "/", "root", "-0.8485", "-1.1314");

@@ -174,6 +174,57 @@ class ExplainInBrowserTest {
     assertThat(verdicts()).containsExactly("stays", "stays");
   }
 
+  /** Changes are judged by the size of the output, and what float32 cannot hold is told apart. */
+  @ParameterizedTest
+  @CsvSource({
+    "1000, 1, Moves a little., Stays.",
+    "0.000001, 0.000001, Moves., 'Stays, apart from the rounding of the moved row to float32.'"
+  })
+  void aShiftIsJudgedByTheSizeOfTheOutput(double first, double step, String rms, String layer) {
+    row(first, step);
+    click("#moves-examples button:nth-child(1)");
+    assertThat(text("#moved-rms-reading strong")).isEqualTo(rms);
+    assertThat(text("#moved-layer-reading strong")).isEqualTo(layer);
+  }
+
+  @Test
+  void tinyNumbersAreShownAsTheyAre() {
+    row(1e-6, 1e-6);
+    assertThat(browser.run("return document.querySelector('#row-inputs input').value"))
+        .isEqualTo("1e-6");
+    click("#moves-examples button:nth-child(3)");
+    assertThat(text("#moved-reading")).isEqualTo("RMS 2.7386e−9, mean 2.5e−9");
+    assertThat(steps("rms").get(2)).isEqualTo("1e−12 4e−12 9e−12 1.6e−11");
+  }
+
+  /** Of 40000 to 40003, whose variance is 1.25. */
+  @Test
+  void aShareNearOneIsNotRounded() {
+    click("#examples button:nth-child(5)");
+    assertThat(text("#rho")).contains("ρ = 1 − 7.8119e−10.", "89.9984°");
+  }
+
+  @Test
+  void aRefusedEntryIsSaid() {
+    for (String none : List.of("", "1e39")) {
+      type("row-inputs", 1, none);
+      browser.run(
+          "document.querySelector('#row-inputs input:nth-of-type(2)').dispatchEvent(new Event('change'))");
+      assertThat(text("#row-inputs + .refused"))
+          .isEqualTo(ExplainPage.texts(Language.en).get("input.refused"));
+      type("row-inputs", 1, "5");
+      assertThat(text("#row-inputs + .refused")).isEmpty();
+    }
+  }
+
+  /** Sets the row to four numbers at equal distances. */
+  private static void row(double first, double step) {
+    for (int i = 0; i < 4; i++) {
+      type("row-inputs", i, String.valueOf(first + i * step));
+    }
+    browser.run("document.activeElement.blur()");
+  }
+
   @Test
   void everyExampleIsComputedWithoutAWord() {
     for (int i = 1; i <= 6; i++) {
@@ -297,11 +348,11 @@ class ExplainInBrowserTest {
 
   /** As the page shows numbers. */
   private static String shown(float[] values) {
-    List<String> numbers = new ArrayList<>();
+    List<Double> numbers = new ArrayList<>();
     for (float value : values) {
-      numbers.add(browser.run("return shown(arguments[0])", (double) value).toString());
+      numbers.add((double) value);
     }
-    return String.join(" ", numbers);
+    return browser.run("return shownRow(arguments[0]).join(' ')", numbers).toString();
   }
 
   /** What stands in each step of a norm. */

@@ -264,7 +264,7 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     }
     assertThatThrownBy(() -> norm.apply(xThere, freed))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("codes is in memory that has been closed");
+        .hasMessage("codes of q are in memory that has been closed");
   }
 
   /**

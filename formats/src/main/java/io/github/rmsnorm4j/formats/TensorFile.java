@@ -26,6 +26,10 @@ public abstract sealed class TensorFile implements Closeable
   private static final String INDEX = "model.safetensors.index.json";
   private static final byte[] PARQUET_MAGIC = {'P', 'A', 'R', '1'};
   private static final String PARQUET = "is Parquet, which the command rmsnorm spark reads";
+  private static final String CONFIG = "config.json";
+  private static final String CONFIG_ALONE =
+      "config.json alone is not enough: give the folder with the weights"
+          + " (docs/choose.md reads a config.json by hand)";
 
   private final Path path;
 
@@ -50,6 +54,9 @@ public abstract sealed class TensorFile implements Closeable
     if (Files.isDirectory(path)) {
       return openFolder(path);
     }
+    if (CONFIG.equals(String.valueOf(path.getFileName())) && Files.exists(path)) {
+      throw new FormatException(path, "has no tensors; " + CONFIG_ALONE);
+    }
     return ShardedFile.isIndex(path) ? ShardedFile.ofIndex(path) : open(StoredBytes.open(path));
   }
 
@@ -60,9 +67,12 @@ public abstract sealed class TensorFile implements Closeable
     if (Files.exists(folder.resolve(INDEX))) {
       return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
-    throw new FormatException(
-        folder,
-        isParquet(folder) ? PARQUET : "is a folder with neither %s nor %s".formatted(MODEL, INDEX));
+    if (isParquet(folder)) {
+      throw new FormatException(folder, PARQUET);
+    }
+    String missing = "is a folder with neither %s nor %s".formatted(MODEL, INDEX);
+    boolean isOfModel = Files.exists(folder.resolve(CONFIG));
+    throw new FormatException(folder, isOfModel ? missing + "; " + CONFIG_ALONE : missing);
   }
 
   /** By its name or the names of its files: programs write Parquet as a folder of files. */

@@ -139,7 +139,15 @@ class ShardedFileTest {
                 + ": is a folder with neither model.safetensors nor model.safetensors.index.json");
     Path config = Files.writeString(folder.resolve("config.json"), "{\"hidden_size\": [64]}");
     assertThatThrownBy(() -> TensorFile.open(config).close())
-        .hasMessage(config + ": the index lacks weight_map, so it is no index of a sharded model");
+        .hasMessage(
+            config
+                + ": has no tensors; config.json alone is not enough: give the folder with the weights (docs/choose.md reads a config.json by hand)");
+    assertThatThrownBy(() -> TensorFile.open(folder).close())
+        .hasMessageEndingWith(
+            "index.json; config.json alone is not enough: give the folder with the weights (docs/choose.md reads a config.json by hand)");
+    Path other = Files.writeString(folder.resolve("other.json"), "{\"hidden_size\": [64]}");
+    assertThatThrownBy(() -> TensorFile.open(other).close())
+        .hasMessage(other + ": the index lacks weight_map, so it is no index of a sharded model");
   }
 
   /** Hugging Face's cache: a snapshot's files are links to blobs that are named by their hash. */

@@ -4,7 +4,7 @@ import io.github.rmsnorm4j.cli.ReportOptions;
 import io.github.rmsnorm4j.cli.Version;
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.models.transformer.Arithmetic;
-import io.github.rmsnorm4j.models.transformer.GreedyText.End;
+import io.github.rmsnorm4j.models.transformer.GreedyText;
 import io.github.rmsnorm4j.models.transformer.Stories260K;
 import io.github.rmsnorm4j.models.transformer.TokenText;
 import io.github.rmsnorm4j.models.transformer.Tokenizer;
@@ -147,25 +147,31 @@ final class Story implements Callable<Integer> {
       out.print(text.add(begin[i]));
     }
     out.flush();
-    End end;
+    GreedyText.Written written;
     try (Storyteller teller = new Storyteller(trained, change)) {
-      end =
-          teller
-              .write(
-                  begin,
-                  most,
-                  token -> {
-                    out.print(text.add(token));
-                    out.flush();
-                  })
-              .end();
+      written =
+          teller.write(
+              begin,
+              most,
+              token -> {
+                out.print(text.add(token));
+                out.flush();
+              });
     }
     out.println(text.end());
     out.flush();
-    switch (end) {
+    if (prompt.isBlank() && written.tokens().isEmpty()) {
+      say(TerminalTable.NO_STORY);
+    }
+    switch (written.end()) {
       case NO_POSITIONS -> say("all positions of the model are taken: the story stops here");
       case NOT_FINITE -> say("the model's logits are infinite or NaN: the story stops here");
-      case COMPLETE, ENOUGH -> {}
+      case ENOUGH -> {
+        if (tokens != null) {
+          say("--tokens %s: the story is cut here ...".formatted(tokens));
+        }
+      }
+      case COMPLETE -> {}
     }
   }
 
@@ -183,7 +189,7 @@ final class Story implements Callable<Integer> {
             most,
             SampleText.windows(tokenizer),
             result -> {
-              TerminalTable.lines(result).forEach(out::println);
+              TerminalTable.lines(result, tokens).forEach(out::println);
               out.flush();
             });
     TerminalTable.legend().forEach(out::println);
@@ -205,6 +211,7 @@ final class Story implements Callable<Integer> {
             Results.streams(trained, tokenizer, changes),
             comparisons);
     files.write(new ReportPage(results).page().html(), results.json());
+    reports.written().forEach(this::say);
   }
 
   private void say(String line) {

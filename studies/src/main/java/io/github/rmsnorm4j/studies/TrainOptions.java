@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.studies.train.Plan;
 import io.github.rmsnorm4j.studies.train.Plan.Kind;
 import io.github.rmsnorm4j.studies.train.Plans;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -100,7 +101,14 @@ final class TrainOptions {
 
   /** The text to learn, null without one. */
   Corpus corpus() throws IOException {
-    return text == null ? null : Corpus.read(text);
+    if (text == null) {
+      return null;
+    }
+    try {
+      return Corpus.read(text);
+    } catch (NoSuchFileException e) {
+      throw new WrongUseException("--text " + text + ": there is no such file");
+    }
   }
 
   /**

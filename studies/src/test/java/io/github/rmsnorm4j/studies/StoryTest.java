@@ -41,6 +41,17 @@ class StoryTest {
         .isEqualTo("rmsnorm story: stories260K, norms: as trained; matrix products: plain Java\n");
   }
 
+  @Test
+  void whatIsEmptyOrCutIsSaid() {
+    CommandResult empty = story("--like", "rmsnorm(eps=1)", "--tokens", "30");
+    assertThat(empty.out()).isBlank();
+    assertThat(empty.err().lines()).last().isEqualTo("rmsnorm story: it ends at once");
+    assertThat(story("--tokens", "4").err().lines())
+        .last()
+        .isEqualTo("rmsnorm story: --tokens 4: the story is cut here ...");
+    assertThat(story("--compare", "--tokens", "2").out()).contains("the same in 2 tokens");
+  }
+
   /** The words that the model would write itself lead to the same story. */
   @Test
   void aPromptIsContinued() {
@@ -153,7 +164,7 @@ class StoryTest {
         "--like batch|--like: none, or a norm: norm is 'batch', it may be rmsnorm, layernorm, llama",
         "--like rmsnorm(part=0)|norm is 'rmsnorm(part=0)', part may be a share above 0 and at most 1",
         "--like rmsnorm(part=1/65,eps=-1)|norm is 'rmsnorm(part=1/65,eps=-1)', eps may be a finite",
-        "--like rmsnorm(part=0.01|norm is 'rmsnorm(part=0.01', it may be rmsnorm",
+        "--like rmsnorm(part=0.01|norm is 'rmsnorm(part=0.01', a ) must close the settings",
         "--type f64|'f64' is not bf16 or f16",
         "--type float32|'float32' is not bf16 or f16",
         "--type int8|'int8' is not bf16 or f16",
@@ -205,7 +216,9 @@ class StoryTest {
     Path page = folder.resolve("story.html");
     Path data = folder.resolve("story.json");
     String[] args = {"--tokens", "2", "--report", page.toString(), "--json", data.toString()};
-    assertThat(story(args).status()).isZero();
+    CommandResult first = story(args);
+    assertThat(first.status()).isZero();
+    assertThat(first.err()).contains("--report wrote " + page, "--json wrote " + data);
     assertThat(page).content().contains("The residual stream by depth").doesNotContain("http:");
     assertThat(data).content().contains("\"change\" : \"as trained\"").contains("\"depth\" : 5");
 

@@ -104,7 +104,7 @@ class TrainErrorsTest {
     assertWrongUse(
         train("--text", text),
         "has 9 characters; a batch is 2 sequences of 64 and a tenth is held out, so at least 650");
-    assertThat(train("--text", folder.resolve("none.txt")).status()).isEqualTo(1);
+    assertThat(train("--text", folder.resolve("none.txt")).status()).isEqualTo(2);
     Files.write(text, new byte[] {(byte) 0xff, 0, 1});
     assertError(train("--text", text), "is not UTF-8");
     assertError(train("--text", folder), "is a folder, not a file");

@@ -52,21 +52,35 @@ function withPower(value, decimals) {
   return value.toExponential(decimals).replace(/\.?0*e\+?/, "e");
 }
 
-// 0.5 and 2.7386; but 1.0000, which is near 1.
+// 0.5, 0.001235 and 2.7386; but 1.0000, which is near 1.
 function withPoint(value) {
   const size = Math.abs(value);
-  const text = size >= 1e4 ? value.toFixed(1) : size >= 1 ? value.toPrecision(5) : value.toFixed(4);
+  if (Number.isInteger(value)) return String(value);
+  const text = size >= 1e4 ? value.toFixed(1) : size >= 1 ? value.toPrecision(5)
+    : size >= 0.1 ? value.toFixed(4) : value.toPrecision(4);
   return Number.isInteger(Number(text)) ? text : String(Number(text));
 }
 
-// About five digits: whole numbers as they are, small and large ones with a power of ten.
-function shown(value) {
-  if (Number.isNaN(value)) return "NaN";
-  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+// Small and large numbers have a power of ten.
+function needsPower(value) {
   const size = Math.abs(value);
-  if (Number.isInteger(value) && size < 1e6) return String(value).replace("-", "−");
-  const text = size >= 1e5 ? withPower(value, 4) : size >= 1e-3 ? withPoint(value) : withPower(value, 2);
-  return text.replaceAll("-", "−");
+  if (size === 0 || !Number.isFinite(value)) return false;
+  return Number.isInteger(value) ? size >= 1e6 : size < 1e-3 || size >= 1e5;
+}
+
+// Numbers of one line as text, all in one notation, with at least four digits.
+function shownRow(values) {
+  const powers = values.some(needsPower);
+  return values.map((value) => {
+    if (Number.isNaN(value)) return "NaN";
+    if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+    if (value === 0) return "0";
+    return (powers ? withPower(value, 4) : withPoint(value)).replaceAll("-", "−");
+  });
+}
+
+function shown(value) {
+  return shownRow([value])[0];
 }
 
 const state = {
@@ -89,12 +103,29 @@ function setField(field, value) {
   if (field !== document.activeElement) field.value = String(value);
 }
 
-// A field for a number; what float32 does not hold as a finite number changes nothing.
+// The line under fields that says when an entry was refused.
+function putRefusal(field, key) {
+  const fields = field.parentElement;
+  let line = fields.nextElementSibling;
+  if (line === null || line.className !== "refused") {
+    line = node("p", { class: "refused", role: "status" });
+    fields.after(line);
+  }
+  line.textContent = key === null ? "" : texts.get(key);
+}
+
+// A field for a number; what float32 does not hold as a finite number changes nothing, and a line
+// says so when the reader leaves the field.
 function numberField(label, change) {
   const field = node("input", { type: "number", step: "any", "aria-label": label });
+  const number = () => Math.fround(field.valueAsNumber);
   field.addEventListener("input", () => {
-    const value = Math.fround(field.valueAsNumber);
-    if (Number.isFinite(value)) change(value);
+    if (!Number.isFinite(number())) return;
+    putRefusal(field, null);
+    change(number());
+  });
+  field.addEventListener("change", () => {
+    if (!Number.isFinite(number())) putRefusal(field, "input.refused");
   });
   field.addEventListener("blur", update);
   return field;
@@ -113,13 +144,11 @@ function numberFields(container, name, values) {
   [...container.children].forEach((field, i) => setField(field, short(values()[i])));
 }
 
-// The shortest decimal number that is this float32 number.
+// The shortest decimal number that is this float32 number; in a field 1e-6 needs less room than 0.000001.
 function short(value) {
-  for (let digits = 1; digits <= 9; digits++) {
-    const text = Number(value.toPrecision(digits));
-    if (Math.fround(text) === value) return text;
-  }
-  return value;
+  const digits = [1, 2, 3, 4, 5, 6, 7, 8, 9].find((count) => Math.fround(Number(value.toPrecision(count))) === value);
+  const number = Number(value.toPrecision(digits));
+  return needsPower(number) ? number.toExponential().replace("+", "") : String(number);
 }
 
 // Buttons that choose one of several settings.

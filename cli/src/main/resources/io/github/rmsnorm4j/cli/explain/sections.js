@@ -22,8 +22,13 @@ const MOVES = [
 
 const EPSILONS = [[0, "0"], [1e-8, "1e−8"], [2 ** -23, "2⁻²³ ≈ 1.19e−7"], [1e-6, "1e−6"], [1e-5, "1e−5"], [1e-3, "1e−3"]];
 
-// Changes up to this size come from epsilon and from rounding.
-const NO_CHANGE = 1e-4;
+// As shares of the largest output: changes up to the first come from roundings to float32 and from an
+// epsilon that hardly counts; changes up to the second are little.
+const NO_CHANGE = 2 ** -20;
+const LITTLE = 0.01;
+
+// A mean below this share of a row's size comes from the row's roundings to float32.
+const NO_MEAN = 2 ** -23;
 
 function bothNorms(row, options) {
   return { rms: arithmetic.rmsNorm(row, options), layer: arithmetic.layerNorm(row, options) };
@@ -31,8 +36,9 @@ function bothNorms(row, options) {
 
 function measures(y) {
   const { mean } = arithmetic.layerNorm(y);
-  const values = { rms: shown(arithmetic.rms(y)), mean: shown(Math.abs(mean) < 5e-8 ? 0 : mean) };
-  return texts.get("row.measures", values);
+  const size = arithmetic.rms(y);
+  const [rms, shownMean] = shownRow([size, Math.abs(mean) < NO_MEAN * size ? 0 : mean]);
+  return texts.get("row.measures", { rms, mean: shownMean });
 }
 
 function viewGrowth() {
@@ -51,7 +57,8 @@ function viewGrowth() {
 // One step of both norms; null where RMSNorm has no such step.
 function stepRow(key, formula, rms, layer) {
   const numbers = (values) =>
-    node("div", { class: "numbers" }, ...values.map((value) => node("span", {}, shown(value))));
+    node("div", { class: values.some(needsPower) ? "numbers powers" : "numbers" },
+      ...shownRow(values).map((value) => node("span", {}, value)));
   const cell = (kind, name, value) => {
     const content = value === null
       ? node("span", { class: "left-out" }, texts.get("row.leftOut"))
@@ -90,9 +97,15 @@ function viewRho() {
     texts.put(find("rho"), "out.noRho");
     return;
   }
-  const rho = arithmetic.rho(state.row);
-  const degrees = (Math.acos(Math.sqrt(Math.max(0, 1 - rho))) * 180) / Math.PI;
-  texts.put(find("rho"), "out.rho", { rho: shown(rho), degrees: degrees.toFixed(1) });
+  // What is missing to 1: a difference of rho from 1 would have lost its digits.
+  const { variance, x } = arithmetic.layerNorm(state.row);
+  const rest = variance / arithmetic.rms(x) ** 2;
+  const near = rest > 0 && rest < 1e-3;
+  const degrees = (Math.acos(Math.sqrt(Math.min(1, rest))) * 180) / Math.PI;
+  texts.put(find("rho"), "out.rho", {
+    rho: near ? `1 − ${shown(rest)}` : shown(arithmetic.rho(state.row)),
+    degrees: degrees.toFixed(near ? 4 : 1),
+  });
 }
 
 function setRow(row) {
@@ -105,16 +118,39 @@ function moved() {
   return state.row.map((value) => Math.fround(Math.fround(value * state.scale) + state.shift));
 }
 
-function largestChange(before, after) {
-  return before.reduce((largest, value, i) => Math.max(largest, Math.abs(value - after[i])), 0);
+// A norm in plain float64 arithmetic, without a rounding to float32.
+function unrounded(row, centred, epsilon) {
+  const average = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const mean = centred ? average(row) : 0;
+  const differences = row.map((value) => value - mean);
+  const root = Math.sqrt(average(differences.map((value) => value * value)) + epsilon);
+  return differences.map((value) => value / root);
 }
 
-function putChange(id, before, after) {
-  const change = largestChange(before, after);
-  const stays = change < NO_CHANGE;
-  const verdict = node("strong", { class: stays ? "stays" : "moved" }, texts.get(stays ? "moves.stays" : "moves.moved"));
-  const numbers = texts.get("moves.change", { change: shown(change), rms: shown(arithmetic.rms(after)) });
-  find(id).replaceChildren(verdict, " ", numbers);
+// The largest change, and which share of the largest output it is.
+function largestChange(before, after) {
+  const change = Math.max(...before.map((value, i) => (Object.is(value, after[i]) ? 0 : Math.abs(value - after[i]))));
+  const largest = Math.max(...before.map(Math.abs), ...after.map(Math.abs));
+  return { change, share: change === 0 ? 0 : change / largest };
+}
+
+// Whether an output stays, and if not, whether only the rounding of the moved row to float32 moves it.
+function verdict(share, shareUnrounded) {
+  if (share <= NO_CHANGE) return { kind: "stays", key: "moves.stays" };
+  if (shareUnrounded <= NO_CHANGE) return { kind: "stays", key: "moves.rounding" };
+  return { kind: "moved", key: share < LITTLE ? "moves.little" : "moves.moved" };
+}
+
+function putChange(id, centred, before, after) {
+  const { change, share } = largestChange(before, after);
+  const row = state.row.map((value) => value * state.scale + state.shift);
+  const exact = largestChange(
+    unrounded(state.row, centred, state.epsilon), unrounded(row, centred, state.epsilon));
+  const { kind, key } = verdict(share, exact.share);
+  const numbers = texts.get("moves.change", {
+    change: shown(change), share: Number.isFinite(share) ? shown(100 * share) : "–", rms: shown(arithmetic.rms(after)),
+  });
+  find(id).replaceChildren(node("strong", { class: kind }, texts.get(key)), " ", numbers);
 }
 
 function viewMoves() {
@@ -133,8 +169,8 @@ function viewMoves() {
   charts.bars(find("moved-rms"), after.rms.y, before.rms.y);
   charts.bars(find("moved-layer"), after.layer.y, before.layer.y);
   find("moved-reading").textContent = measures(row);
-  putChange("moved-rms-reading", before.rms.y, after.rms.y);
-  putChange("moved-layer-reading", before.layer.y, after.layer.y);
+  putChange("moved-rms-reading", false, before.rms.y, after.rms.y);
+  putChange("moved-layer-reading", true, before.layer.y, after.layer.y);
 }
 
 function viewGain() {

@@ -37,8 +37,8 @@ function startBlock() {
 function viewBlock() {
   const after = normedBlock();
   const changed = after.map((token, t) => token.map((value, i) => !Object.is(value, blockBefore[t][i])));
-  find("block-outputs").replaceChildren(...after.flatMap((token, t) => token.map((value, i) =>
-    node("span", { class: changed[t][i] ? "value changed" : "value" }, shown(value)))));
+  find("block-outputs").replaceChildren(...after.flatMap((token, t) => shownRow(token).map((value, i) =>
+    node("span", { class: changed[t][i] ? "value changed" : "value" }, value))));
   const tokens = changed.flatMap((token, t) => (token.includes(true) ? [t + 1] : []));
   texts.put(find("block-reading"), tokens.length === 0 ? "block.none" : "block.changed", {
     tokens: tokens.join(", "), same: after.length - tokens.length,

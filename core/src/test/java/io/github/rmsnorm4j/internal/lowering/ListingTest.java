@@ -2,8 +2,10 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ChildJvm;
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -109,6 +111,30 @@ class ListingTest {
     assertThat(texts).hasSize(2);
     assertThat(texts.get(0)).contains("y[i] = (x[i] + x[i])\n");
     assertThat(texts.get(1)).contains("S2 = rowsum(((double) x[i] * (double) x[i]))\n");
+  }
+
+  /** One call of a norm that takes machine code, where that is possible. */
+  static final class OneCall {
+    public static void main(String[] args) {
+      float[] x = new float[1024 * (2 + (int) (Backend.PLAIN_ELEMENTS / 1024))];
+      RmsNorm norm = RmsNorm.builder(1024).build();
+      for (int call = 0; call < 32; call++) {
+        norm.apply(x, x);
+      }
+    }
+  }
+
+  /** Nothing says that a kernel failed its trial: only the folder is wrong. */
+  @Test
+  void aCallNamesAFolderThatCannotBeAndNothingElse() throws Exception {
+    Path file = Files.writeString(folder.resolve("file"), "");
+    ProcessBuilder program = ChildJvm.program(ChildJvm.flags(), OneCall.class);
+    program.environment().put("RMSNORM_KERNELS", file.toString());
+    ChildJvm child = ChildJvm.run(program);
+    assertThat(child.status()).as(child.output()).isEqualTo(1);
+    assertThat(child.output())
+        .containsOnlyOnce("RMSNORM_KERNELS is " + file + ", it must be a folder")
+        .doesNotContain("is not used");
   }
 
   @Test

@@ -30,6 +30,10 @@ public record TerminalTables(Results results) {
     if (!results.notes().isEmpty()) {
       section(lines, "Note", results.notes());
     }
+    Results.Run run = results.run();
+    String processor = run.isOnGpu() ? run.processor() : run.machine().cpu();
+    lines.add("");
+    lines.addAll(Paragraph.lines("", "Measured on %s, %s.".formatted(processor, run.date())));
     return lines;
   }
 

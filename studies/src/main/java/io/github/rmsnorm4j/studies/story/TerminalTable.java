@@ -16,6 +16,9 @@ public final class TerminalTable {
   private static final int COLUMNS = 79;
   private static final String MORE = " ...";
 
+  /** What is said of a story without a word. */
+  public static final String NO_STORY = "it ends at once";
+
   private TerminalTable() {}
 
   /** What stands above the rows. */
@@ -36,13 +39,18 @@ public final class TerminalTable {
     return lines;
   }
 
-  /** A change and where its story goes. */
-  public static List<String> lines(Comparison result) {
+  /**
+   * A change and where its story goes.
+   *
+   * @param tokens after which stories were cut; null if they were not
+   */
+  public static List<String> lines(Comparison result, Integer tokens) {
     List<String> lines = new ArrayList<>();
     boolean trained = result.change().equals(Change.NONE.toString());
     boolean same = result.firstOtherWord() == 0;
+    String unchanged = tokens == null ? "the same" : "the same in " + tokens + " tokens";
     String story =
-        trained ? "" : same ? "the same" : "other from word " + result.firstOtherWord() + " on";
+        trained ? "" : same ? unchanged : "other from word " + result.firstOtherWord() + " on";
     lines.add(
         ROW.formatted(
                 result.change(),
@@ -59,7 +67,7 @@ public final class TerminalTable {
   /** The story from shortly before it leaves the other. */
   private static List<String> excerpt(Comparison result) {
     if (result.text().isBlank()) {
-      return List.of("  (it ends at once)");
+      return List.of("  (" + NO_STORY + ")");
     }
     String[] words = Comparison.words(result.text());
     int from = Math.min(Math.max(0, result.firstOtherWord() - 1 - BEFORE), words.length);

@@ -73,6 +73,13 @@ public final class Verdicts {
         : "%s, without %s that %s".formatted(pairs, Figures.seeds(left), otherwise);
   }
 
+  private static String worst(Row row) {
+    return row.seeds() == 1
+        ? " with 1 seed"
+        : ", %s in the worst of %s"
+            .formatted(Figures.percent(row.lowestAccuracy()), Figures.seeds(row.seeds()));
+  }
+
   /** Whether they learned what there was to learn. */
   List<String> learned() {
     List<Row> rows = results.rows();
@@ -86,21 +93,17 @@ public final class Verdicts {
       }
       String diverged = row.diverged() == 0 ? "" : "; %s more diverged".formatted(row.diverged());
       String figures =
-          "%s %s, %s in the worst of %s%s"
-              .formatted(
-                  plan.task().unit(),
-                  Figures.percent(row.accuracy()),
-                  Figures.percent(row.lowestAccuracy()),
-                  Figures.seeds(row.seeds()),
-                  diverged);
+          "%s %s%s%s"
+              .formatted(plan.task().unit(), Figures.percent(row.accuracy()), worst(row), diverged);
       if (!plan.task().isRecall()) {
         sentences.add("%s: %s.".formatted(capital(row.name()), figures));
       } else if (row.lowestAccuracy() >= LEARNED && row.diverged() == 0) {
         sentences.add("%s learned the task: %s.".formatted(capital(row.name()), figures));
       } else {
         sentences.add(
-            "%s did not learn the task with every seed: %s."
-                .formatted(capital(row.name()), figures));
+            "%s did not learn the task%s: %s."
+                .formatted(
+                    capital(row.name()), row.seeds() == 1 ? "" : " with every seed", figures));
       }
     }
     if (plan.kind() == Plan.Kind.QUICK && plan.task().isRecall()) {
@@ -150,11 +153,14 @@ public final class Verdicts {
     List<Row> timed = results.rows().stream().filter(r -> r.seeds() > 0).toList();
     if (!timed.isEmpty()) {
       sentences.add(
-          "Norms took %s of a step. A faster norm cannot save more of these models' time."
+          "Norms took %s of a step.%s"
               .formatted(
                   timed.stream()
                       .map(r -> Figures.percent(r.shares().norm()) + " (" + r.name() + ")")
-                      .collect(Collectors.joining(", "))));
+                      .collect(Collectors.joining(", ")),
+                  plan.kind() == Plan.Kind.QUICK
+                      ? ""
+                      : " A faster norm cannot save more of these models' time."));
     }
     return sentences;
   }

@@ -22,6 +22,7 @@ class TerminalTablesTest {
             "6.00 GiB",
             "4,096 of 4,096 wrong",
             "A note.");
+    assertThat(text.lines().toList().getLast()).startsWith("Measured on ");
     String joined = text.replaceAll("\\s+", " ");
     Verdicts verdicts = new Verdicts(results);
     assertThat(verdicts.headline()).allMatch(joined::contains);

@@ -56,6 +56,18 @@ class TrainingVerdictsTest {
     assertThat(verdicts.all().getFirst()).startsWith("No difference found");
   }
 
+  /** Too short for a conclusion about time, and one seed has no worst. */
+  @Test
+  void aQuickRunOfOneSeed() {
+    Plans.Wishes wishes = new Plans.Wishes(100, 1, null, null, null, null, List.of(), List.of());
+    Results results =
+        SyntheticResults.results(
+            Plans.of(Plan.Kind.QUICK, null, wishes), run -> 1, run -> 0.182, run -> 5);
+    assertThat(String.join(" ", new Verdicts(results).all()))
+        .contains("did not learn the task: ", " 18.2 % with 1 seed.", "Norms took 10.0 %")
+        .doesNotContain("cannot save", "the worst");
+  }
+
   @Test
   void equalLossesAreNoDifference() {
     Verdicts verdicts = new Verdicts(SyntheticResults.usual(run -> 1, LEARNED, run -> 5));

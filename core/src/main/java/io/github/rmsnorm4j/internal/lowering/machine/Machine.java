@@ -47,10 +47,18 @@ public record Machine(
     return obstacle() == null;
   }
 
+  /** Whether there is machine code for this operating system and kind of processor. */
+  public static boolean isForThisSystem() {
+    return system().equals("Linux amd64");
+  }
+
+  private static String system() {
+    return System.getProperty("os.name", "") + " " + System.getProperty("os.arch", "");
+  }
+
   private static String obstacle() {
-    String system = System.getProperty("os.name", "") + " " + System.getProperty("os.arch", "");
-    if (!system.equals("Linux amd64")) {
-      return "there is none for " + system;
+    if (!isForThisSystem()) {
+      return "there is none for " + system();
     }
     return Machine.class.getModule().isNativeAccessEnabled() ? null : "native access is off";
   }

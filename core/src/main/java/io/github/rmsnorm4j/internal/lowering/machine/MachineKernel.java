@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import io.github.rmsnorm4j.internal.machine.Shortage;
+import java.io.UncheckedIOException;
 import java.lang.ref.Reference;
 import java.util.List;
 import java.util.Optional;
@@ -115,6 +116,8 @@ final class MachineKernel {
       if (Trial.passes(target, kernel)) {
         return Optional.of(kernel);
       }
+    } catch (UncheckedIOException e) {
+      throw e; // Of the listing, which is written first: it says nothing of the kernel.
     } catch (RuntimeException | LinkageError e) {
       fault = String.valueOf(e.getMessage());
     } catch (OutOfMemoryError e) {

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.cli;
+package io.github.rmsnorm4j.measure;
 
 import java.io.BufferedOutputStream;
 import java.io.FileDescriptor;
@@ -10,10 +10,13 @@ import java.io.OutputStream;
  * Standard output that remembers why it failed. {@code System.out} swallows that, so that a full
  * disk would look like success.
  */
-final class StandardOutput extends OutputStream {
+public final class StandardOutput extends OutputStream {
   private final OutputStream out =
       new BufferedOutputStream(new FileOutputStream(FileDescriptor.out));
   private IOException failure;
+
+  /** Of this process. */
+  public StandardOutput() {}
 
   @Override
   public void write(int b) throws IOException {
@@ -46,10 +49,13 @@ final class StandardOutput extends OutputStream {
   }
 
   /**
-   * The exit status for a command that ended with {@code status}. A reader who has seen enough, as
-   * in {@code rmsnorm demo | head -n 3}, is no failure.
+   * The exit status for a command. A reader who has seen enough, as in {@code rmsnorm demo | head
+   * -n 3}, is no failure.
+   *
+   * @param status that the command ended with
+   * @return that status, or 1 if its output could not be written
    */
-  int status(int status) {
+  public int status(int status) {
     if (status != 0 || failure == null || "Broken pipe".equals(failure.getMessage())) {
       return status;
     }
