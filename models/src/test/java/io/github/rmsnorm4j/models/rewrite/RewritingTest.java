@@ -277,7 +277,7 @@ class RewritingTest {
     Files.writeString(config, text, StandardCharsets.UTF_16);
     assertThatThrownBy(() -> write(in, out(), Goal.FOLD, true))
         .isInstanceOf(FormatException.class)
-        .hasMessage(config + ": has to be changed, but is not in UTF-8");
+        .hasMessage(config + ": is no JSON: it is not UTF-8");
     Files.writeString(config, "\ufeff" + text);
     assertThatThrownBy(() -> write(in, out(), Goal.FOLD, true))
         .isInstanceOf(FormatException.class)
