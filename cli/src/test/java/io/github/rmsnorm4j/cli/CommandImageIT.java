@@ -117,13 +117,14 @@ class CommandImageIT {
     assertThat(run(shell().with("RMSNORM_OPTS", "-XX:AOTMode=on"), "demo", "1").status()).isZero();
   }
 
+  /** The others are built by a checkout's launcher. */
   @Test
-  void whatNeedsACheckoutSaysSo() throws IOException, InterruptedException {
-    Path rows = EXAMPLES.resolve("embeddings.parquet");
-    Result result = rmsnorm("spark", rows, "-o", temporary.resolve("out"), "--column", "embedding");
-    assertThat(result.status()).isEqualTo(1);
+  void itHasTheCommandsForFilesAlone() throws IOException, InterruptedException {
+    Result result = rmsnorm("spark", "in", "-o", temporary.resolve("out"), "--column", "embedding");
+    assertThat(result.status()).isEqualTo(2);
     assertThat(result.out()).isEmpty();
-    assertThat(result.err()).contains("needs a checkout of rmsnorm4j").hasLineCount(1);
+    assertThat(result.err()).contains("there is no command 'spark'").hasLineCount(1);
+    assertThat(rmsnorm("--help").out()).contains("normalize").doesNotContain("spark");
   }
 
   @Test
