@@ -55,7 +55,9 @@ class ClusterTest {
               new PrintStream(said, true, StandardCharsets.UTF_8));
 
       assertThat(said.toString(StandardCharsets.UTF_8))
-          .contains(" was lost, its tasks are run again", "out.parquet: " + ROWS + " rows, column");
+          .contains(
+              " was lost, its tasks are run again",
+              "out.parquet: " + ROWS + " rows, llama, column");
       assertThat(status).isZero();
       assertThat(loss.tasksAfter).hasPositiveValue();
       assertSame(rows(session, in), rows(session, out));
