@@ -14,8 +14,6 @@ import java.util.SplittableRandom;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -23,7 +21,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every choice of a forward pass against its formula in {@code reference}. */
-@Execution(ExecutionMode.CONCURRENT)
 class FormulaTest {
   private static final int CASES = 5000;
   private static final ElementType[] TYPES = ElementType.values();

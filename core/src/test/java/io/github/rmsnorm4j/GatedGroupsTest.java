@@ -8,13 +8,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** A norm of rows with groups and a gate has the bits of gated norms of the single groups. */
-@Execution(ExecutionMode.CONCURRENT)
 class GatedGroupsTest {
   private static final int ROWS = 35;
   private static final int GROUPS = 3;

@@ -5,8 +5,6 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -14,7 +12,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every machine gives the bits of rows with groups and of samples, forward and backward, in {@code
  * golden/parts.txt}, on every backend.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class GoldenPartsTest {
   private static final int[] WIDTHS = {33, 1025};
   private static final int GROUPS = 3;

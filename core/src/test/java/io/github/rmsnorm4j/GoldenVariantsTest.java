@@ -10,8 +10,6 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -19,7 +17,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Every machine gives the bits of every choice, forward in {@code golden/variants.txt} and backward
  * in {@code golden/gradients.txt}, on every backend.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class GoldenVariantsTest {
   private static final int[] WIDTHS = {33, 100, 1025};
 

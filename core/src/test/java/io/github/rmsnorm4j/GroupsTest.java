@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.Arena;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -12,7 +10,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * strided rows with its part of gain and bias, and where all groups share these one norm of the
  * groups of all rows.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class GroupsTest {
   /** Rows, groups and elements of a group; as many rows as there are blocks of 32, and more. */
   @ParameterizedTest

@@ -6,13 +6,10 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Rows of more than a super-block, and those past 2^20 for which LayerNorm takes two passes. */
-@Execution(ExecutionMode.CONCURRENT)
 class LongRowTest {
   @ParameterizedTest
   @CsvSource({

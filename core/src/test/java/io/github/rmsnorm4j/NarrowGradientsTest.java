@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.lang.foreign.Arena;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -14,7 +12,6 @@ import org.junit.jupiter.params.provider.CsvSource;
  * in every memory, with and without gain, residual and gradients of the parameters, over several
  * blocks of rows, with one out of range among them.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class NarrowGradientsTest {
   private static final int ROWS = 75;
 

@@ -8,14 +8,11 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Rows of which several owners have a part each have the bits of whole rows. */
-@Execution(ExecutionMode.CONCURRENT)
 class NormShardTest {
   private static final Consumer<double[]> NO_FAULT = numbers -> {};
 

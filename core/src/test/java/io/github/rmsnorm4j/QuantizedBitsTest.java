@@ -6,13 +6,10 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Quantised rows have the bytes of docs/numerics.md on every backend, byte for byte. */
-@Execution(ExecutionMode.CONCURRENT)
 class QuantizedBitsTest {
   private static final int CALLS = Integer.getInteger("quantised.calls", 170);
   private static final Place[] PLACES = {Place.ARRAY, Place.NATIVE, Place.BYTES, Place.ODD};

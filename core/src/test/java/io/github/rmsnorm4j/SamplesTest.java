@@ -6,13 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.lang.foreign.Arena;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A call whose gain and bias have a row for each sample has the bits of a call for each sample. */
-@Execution(ExecutionMode.CONCURRENT)
 class SamplesTest {
   /** Samples, rows of each and their width; as many rows as there are blocks of 32, and more. */
   @ParameterizedTest

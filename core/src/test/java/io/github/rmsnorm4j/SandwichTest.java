@@ -7,13 +7,10 @@ import io.github.rmsnorm4j.RandomRows.Mix;
 import java.lang.foreign.Arena;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Two norms around an addition have the bits of the two calls that they stand for. */
-@Execution(ExecutionMode.CONCURRENT)
 class SandwichTest {
   /** A call and the two calls, drawn from a seed. */
   private static final class Drawn {

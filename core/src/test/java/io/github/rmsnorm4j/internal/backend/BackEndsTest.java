@@ -20,13 +20,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import jdk.incubator.vector.FloatVector;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * Drawn calls have the same bits on every back end, and reach every step of every program on each.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class BackEndsTest {
   private static final Map<Size, Integer> DRAWS =
       new EnumMap<>(Map.of(Size.SMALL, 280, Size.CHUNKS, 24, Size.LONG, 88, Size.TWO_PASSES, 4));

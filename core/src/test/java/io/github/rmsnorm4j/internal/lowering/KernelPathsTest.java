@@ -16,8 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -25,7 +23,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Kernels of drawn descriptions have the same bits with vectors, in plain Java and by definition,
  * on every way that the lowering has.
  */
-@Execution(ExecutionMode.CONCURRENT)
 class KernelPathsTest {
   private static final long SEED = 20_250_916;
 

@@ -14,11 +14,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The description of scales and codes gives what docs/numerics.md says, written as plain steps. */
-@Execution(ExecutionMode.CONCURRENT)
 class CodeFormulaTest {
   private static final int LEAST_INFINITE = 0x7f800000;
 
