@@ -29,6 +29,8 @@ class AllocationTest {
   /** How many seeds, each with all kinds at every vector width; 0 for the draw of every build. */
   private static final int SEEDS = Integer.getInteger("allocations.seeds", 0);
 
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+
   private static final List<Integer> VECTOR_BITS =
       Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backends.WIDEST).toList();
 
@@ -62,11 +64,20 @@ class AllocationTest {
         draw.kernels);
   }
 
-  /** In every build the widths share the kinds: all of them at each take longer to compile. */
+  /**
+   * In every build the widths share the kinds: all of them at each take longer to compile. Without
+   * the profile draws there are only the kinds of the widest vectors, and those of machine code.
+   */
   static Stream<Draw> draws() {
-    return SEEDS == 0
-        ? draws(SEED, VECTOR_BITS)
-        : LongStream.range(SEED, SEED + SEEDS).boxed().flatMap(seed -> draws(seed, null));
+    if (SEEDS > 0) {
+      return LongStream.range(SEED, SEED + SEEDS).boxed().flatMap(seed -> draws(seed, null));
+    }
+    return draws(SEED, VECTOR_BITS)
+        .filter(
+            draw ->
+                ALL_DRAWS
+                    || draw.bits == Backends.WIDEST
+                    || draw.kernels.equals(AllocationCount.MACHINE_CODE));
   }
 
   /** At each width and, of machine code, at the widest; null where each has all kinds. */

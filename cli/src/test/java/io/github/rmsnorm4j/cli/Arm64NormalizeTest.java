@@ -19,7 +19,10 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>{@code ./mvnw -Parm64 -pl cli -am test -Dtest=Arm64NormalizeTest
  * -Dsurefire.failIfNoSpecifiedTests=false}
  */
-@EnabledIfSystemProperty(named = "rmsnorm4j.arm64.java", matches = ".+")
+@EnabledIfSystemProperty(
+    named = "rmsnorm4j.arm64.java",
+    matches = ".+",
+    disabledReason = "the profile arm64 runs it")
 class Arm64NormalizeTest {
   private static final String ROWS = "../examples/activations.safetensors:layers.12.hidden";
 

@@ -36,7 +36,10 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code ./mvnw -Plarge -pl cli -am test -Dtest=LargeFileTest
  * -Dsurefire.failIfNoSpecifiedTests=false}
  */
-@EnabledIfSystemProperty(named = "rmsnorm4j.large", matches = "true")
+@EnabledIfSystemProperty(
+    named = "rmsnorm4j.large",
+    matches = "true",
+    disabledReason = "the profile large runs it")
 class LargeFileTest {
   private static final int WIDTH = 4096;
   private static final long ROWS = 65536;

@@ -33,7 +33,10 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code ./mvnw -Plarge -pl cli -am test -Dtest=LargeFoldTest -Dsurefire.failIfNoSpecifiedTests=false}
  * </pre>
  */
-@EnabledIfSystemProperty(named = "rmsnorm4j.large", matches = "true")
+@EnabledIfSystemProperty(
+    named = "rmsnorm4j.large",
+    matches = "true",
+    disabledReason = "the profile large runs it")
 class LargeFoldTest {
   private static final int WIDTH = 4096;
   private static final int INNER = 11008;

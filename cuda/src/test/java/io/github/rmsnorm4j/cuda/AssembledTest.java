@@ -64,7 +64,7 @@ class AssembledTest {
   @FieldSource("DEVICES")
   void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {
     Path ptxas = ptxas();
-    assumeTrue(ptxas != null, "skipped: there is no ptxas on the PATH or in /usr/local/cuda/bin");
+    assumeTrue(ptxas != null, "there is no ptxas on the PATH or in /usr/local/cuda/bin");
     List<PtxKernel> kernels = kernels();
     assertThat(kernels).hasSizeGreaterThan(100).allMatch(AssembledTest::declaresWhatItUses);
     int turn = DEVICES.indexOf(device);

@@ -4,15 +4,29 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 
-/** The approximate number of calls of the Vector API of a stage for one vector of elements. */
+/** The approximate number of calls of the Vector API of a stage for one vector. */
 final class Cost {
   private static final int READ_BFLOAT16 = 3;
   private static final int WRITE_BFLOAT16 = 9;
   private static final int ROUND_TO_BFLOAT16 = 12;
   private static final int ROUND_TO_FLOAT16 = 26;
+  private static final int COMPARE_WITH_RANGE = 4;
 
   private Cost() {}
 
+  /** Of a stage of rows, for a vector of rows. */
+  static int ofRows(Stage stage) {
+    int calls = 0;
+    for (Value value : stage.values()) {
+      calls += of(value);
+    }
+    for (Stage.Statement statement : stage.statements()) {
+      calls += statement instanceof Stage.Range ? COMPARE_WITH_RANGE : 1;
+    }
+    return calls;
+  }
+
+  /** For a vector of elements. */
   static int of(Stage stage) {
     int calls = 0;
     for (Value value : stage.values()) {

@@ -37,13 +37,7 @@ final class KernelClass {
   private void methods(ClassBuilder builder) {
     Stage first = target.stages().getFirst();
     if (target.hasVectorsOfRows()) {
-      method(
-          builder,
-          "rows",
-          1,
-          1,
-          RowLoop.LOCALS,
-          code -> new RowLoop(first, target.bits(), code).emit());
+      method(builder, "rows", 1, 1, RowLoop.LOCALS, this::rows);
     } else if (first.hasElements()) {
       method(builder, "elements", 2, 4, ElementLoop.LOCALS, this::elements);
     }
@@ -59,6 +53,12 @@ final class KernelClass {
           TailLoop.LOCALS,
           code -> new TailLoop(stage, evenFirst, code).emit());
     }
+  }
+
+  private void rows(Code code) {
+    RowLoop loop = new RowLoop(target.stages().getFirst(), target.bits(), code);
+    loop.emit();
+    calls = loop.calls();
   }
 
   private void elements(Code code) {
@@ -85,7 +85,7 @@ final class KernelClass {
         c -> body.accept(new Code(c, text, locals)));
   }
 
-  /** Calls of the Vector API in the loop over elements. */
+  /** Calls of the Vector API in the loop over elements, or over rows. */
   int calls() {
     return calls;
   }

@@ -40,6 +40,9 @@ final class RowLoop {
    */
   private int within = -1;
 
+  /** Calls of the Vector API in the loop. */
+  private int calls;
+
   RowLoop(Stage stage, int bits, Code code) {
     this.stage = stage;
     this.bits = bits;
@@ -62,9 +65,16 @@ final class RowLoop {
       within = constant(Double.POSITIVE_INFINITY);
     }
     int row = code.constant(0);
+    int before = vectors.calls();
     code.loop("row", row, ROWS, bits / Double.SIZE, () -> rows(row, ofCall));
+    calls = vectors.calls() - before;
     ranges();
     c.return_();
+  }
+
+  /** Calls of the Vector API in the loop, when it is emitted. */
+  int calls() {
+    return calls;
   }
 
   private int constant(double number) {

@@ -13,6 +13,9 @@ final class Schedule {
    */
   private static final int BUDGET = 80;
 
+  /** The same in a loop over numbers of rows, of which most are float64. */
+  private static final int ROWS_BUDGET = 40;
+
   /** Accumulators of all row sums of a loop: with more the JIT has too few registers. */
   private static final int ACCUMULATORS = 8;
 
@@ -73,5 +76,10 @@ final class Schedule {
   /** Whether a loop with so many calls of the Vector API is small enough for the JIT. */
   static boolean fits(int calls) {
     return calls <= BUDGET;
+  }
+
+  /** Whether such a loop over vectors of rows is. */
+  static boolean fitsRows(int calls) {
+    return calls <= ROWS_BUDGET;
   }
 }

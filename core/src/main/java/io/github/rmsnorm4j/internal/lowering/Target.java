@@ -65,12 +65,13 @@ record Target(
 
   /**
    * Whether its stage is of rows and runs on a vector of rows at a time. A stage with a choice does
-   * not: the JIT boxes the vectors of a choice.
+   * not, and neither does one that rounds to 16 bits several times: the JIT boxes the vectors of a
+   * choice, and some of those of a large loop.
    */
   boolean hasVectorsOfRows() {
     Stage stage = stages.getFirst();
     boolean chooses = stage.has(Value.Kind.ABOVE) || stage.has(Value.Kind.AT_LEAST);
-    return stage.isOfRows() && !chooses;
+    return stage.isOfRows() && !chooses && Schedule.fitsRows(Cost.ofRows(stage));
   }
 
   /** The places of the numbers of rows that its stage reads. */

@@ -128,7 +128,8 @@ final class DrawnKernel {
     String in = where == 2 ? "mixed memory" : Memory.values()[where].toString();
     return switch (kind) {
       case OF_ROWS ->
-          Way.ofRows(!target.hasVectorsOfRows() ? "choice" : rows > 2 ? "vectors" : "few");
+          Way.ofRows(
+              !target.hasVectorsOfRows() ? "one row at a time" : rows > 2 ? "vectors" : "few");
       case FIRST -> Way.first(in);
       default -> new Way(kind, target.width() > 0, paired, loop(), behind(), in);
     };

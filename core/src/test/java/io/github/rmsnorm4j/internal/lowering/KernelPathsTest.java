@@ -55,6 +55,28 @@ class KernelPathsTest {
     assertThat(left).as("ways that %d draws from seed %d on did not take", MOST, SEED).isEmpty();
   }
 
+  /** Numbers of rows that take a larger loop are computed one row after the other. */
+  @ParameterizedTest
+  @ValueSource(ints = {128, 256, 512})
+  void loopsOverVectorsOfRowsAreSmallEnoughForTheJit(int bits) {
+    int vectors = 0;
+    int tooLarge = 0;
+    for (int draw = 0; draw < 4 * DRAWS; draw++) {
+      DrawnKernel drawn = new DrawnKernel(SEED + draw, draw, bits);
+      Stage stage = drawn.stages.getFirst();
+      if (stage.isOfRows() && drawn.target.hasVectorsOfRows()) {
+        assertThat(Schedule.fitsRows(new KernelClass(drawn.target).calls()))
+            .as("%s", drawn)
+            .isTrue();
+        vectors++;
+      } else if (stage.isOfRows() && !Schedule.fitsRows(Cost.ofRows(stage))) {
+        tooLarge++;
+      }
+    }
+    assertThat(vectors).isPositive();
+    assertThat(tooLarge).isPositive();
+  }
+
   private static Work work(DrawnKernel drawn, Arena arena) {
     return new Work(
         drawn.seed,

@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.internal.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +37,7 @@ class EncodingTest {
 
   @Test
   void drawnInstructionsAreAsGnuAsHasThem(@TempDir Path folder) throws IOException {
-    assumeThat(GnuAssembler.isInstalled()).as("GNU as is installed").isTrue();
+    assumeTrue(GnuAssembler.isInstalled(), "there are no as and objcopy, of GNU for x86-64");
     for (Instruction.Op op : all()) {
       Code code = drawn(op);
       byte[] bytes = GnuAssembler.bytes(code.listing(), folder);

@@ -35,15 +35,14 @@ final class StubCompiler {
 
   private static void requireGcc() {
     assumeTrue(
-        System.getProperty("os.name").equals("Linux"),
-        "SKIPPED: the CUDA driver's stub is built on Linux");
+        System.getProperty("os.name").equals("Linux"), "the CUDA driver's stub is built on Linux");
     if (runs(List.of("gcc", "--version"))) {
       return;
     }
     if ("true".equals(System.getenv("CI"))) {
       throw new AssertionError("the CUDA driver's stub is built with gcc, which is not here");
     }
-    assumeTrue(false, "SKIPPED: the CUDA driver's stub is built with gcc, which is not here");
+    assumeTrue(false, "the CUDA driver's stub is built with gcc, which is not here");
   }
 
   /** Whether the command is here, and ends well. */

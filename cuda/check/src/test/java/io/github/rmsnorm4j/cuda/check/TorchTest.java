@@ -214,7 +214,7 @@ class TorchTest {
   /** The script and a module that stands for PyTorch: the answer is right, and times come. */
   @Test
   void theScriptAnswersAndTimes() throws IOException, InterruptedException {
-    assumeThat(hasPython()).as("SKIPPED: there is no python3").isTrue();
+    assumeThat(hasPython()).as("there is no python3").isTrue();
     String modules = Path.of("src/test/resources/fake-torch").toAbsolutePath().toString();
     List<String> command =
         new ArrayList<>(List.of("env", "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=" + modules));

@@ -1,0 +1,77 @@
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+/**
+ * Prints what the tests of a module left: what JaCoCo measured, as one line, and one line for each reason
+ * why tests did not run. Run by Maven at the end of verify.
+ */
+public final class TestReport {
+  private static final int LONGEST_REASON = 160;
+
+  private TestReport() {}
+
+  public static void main(String[] args) throws Exception {
+    Path target = Path.of(args[0]);
+    String module = args[1];
+    Path coverage = target.resolve("site/jacoco/jacoco.csv");
+    if (Files.exists(coverage)) { // Else a module without tests of its own.
+      List<String> lines = Files.readAllLines(coverage);
+      System.out.printf(
+          "Coverage of %s: %s of the lines, %s of the branches%n", module, covered(lines, "LINE"), covered(lines, "BRANCH"));
+    }
+    skipped(target).forEach((reason, tests) -> System.out.printf("Not run in %s: %s: %s%n", module, tests, reason));
+  }
+
+  private static String covered(List<String> lines, String what) {
+    List<String> columns = List.of(lines.getFirst().split(","));
+    long covered = 0;
+    long missed = 0;
+    for (String line : lines.subList(1, lines.size())) {
+      String[] cells = line.split(",");
+      covered += Long.parseLong(cells[columns.indexOf(what + "_COVERED")]);
+      missed += Long.parseLong(cells[columns.indexOf(what + "_MISSED")]);
+    }
+    return covered + missed == 0 ? "none" : "%.1f %%".formatted(100.0 * covered / (covered + missed));
+  }
+
+  /** The tests that were skipped, by reason: a test's name, or how many. */
+  private static Map<String, String> skipped(Path target) throws Exception {
+    Map<String, String> tests = new TreeMap<>();
+    Map<String, Integer> counts = new TreeMap<>();
+    for (Path report : reports(target)) {
+      NodeList skips =
+          DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(report.toFile()).getElementsByTagName("skipped");
+      for (int i = 0; i < skips.getLength(); i++) {
+        Element skip = (Element) skips.item(i);
+        Element test = (Element) skip.getParentNode();
+        String reason = reason(skip.getAttribute("message"));
+        String name = test.getAttribute("classname").replaceFirst(".*\\.", "");
+        int count = counts.merge(reason, 1, Integer::sum);
+        tests.put(reason, count == 1 ? name : count + " tests");
+      }
+    }
+    return tests;
+  }
+
+  private static List<Path> reports(Path target) throws IOException {
+    try (Stream<Path> files = Files.exists(target) ? Files.walk(target, 2) : Stream.empty()) {
+      return files.filter(file -> file.toString().matches(".*[/\\\\](surefire|failsafe)-reports[/\\\\]TEST-.*\\.xml")).sorted().toList();
+    }
+  }
+
+  /** One line; of an assumption of AssertJ its description. */
+  private static String reason(String message) {
+    String line = message.replaceAll("\\s+", " ").replaceFirst("^assumption was not met due to: ", "").strip();
+    line = line.replaceFirst("^System property .* ==> ", "");
+    String described = line.replaceFirst("^\\[(.*?)\\] ?Expecting.*$", "$1").replaceFirst("^Assumption failed: ", "");
+    return described.length() <= LONGEST_REASON ? described : described.substring(0, LONGEST_REASON) + "...";
+  }
+}
