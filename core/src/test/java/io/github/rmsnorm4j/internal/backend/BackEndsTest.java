@@ -30,7 +30,7 @@ class BackEndsTest {
    * that reach every step.
    */
   private static final Seeds LONG =
-      Boolean.getBoolean("draws.all") ? new Seeds(0, 88) : new Seeds(20, 53);
+      Boolean.getBoolean("draws.all") ? new Seeds(0, 88) : new Seeds(20, 78);
 
   private static final Map<Size, Seeds> DRAWS =
       new EnumMap<>(
