@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class NormCheckTest {
-  /** A third of them without the profile draws. */
-  private static final int PAIRS = Boolean.getBoolean("draws.all") ? 1500 : 500;
+  /** Half of them without the profile draws. */
+  private static final int PAIRS = Boolean.getBoolean("draws.all") ? 1500 : 750;
 
   private static final int MANY = 100;
 
