@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -32,6 +33,9 @@ import java.util.regex.Pattern;
 final class Journal implements Closeable {
   /** Some ten times as many lines as a model may have shards. */
   private static final long LONGEST = 1 << 20;
+
+  /** See {@link #isStillThere}. */
+  private static final int MOST_GROWTH = 1 << 16;
 
   private static final String REFUSED = "refused";
 
@@ -70,7 +74,7 @@ final class Journal implements Closeable {
     try {
       Path folder = path.getParent();
       // The last holder may have deleted the file after it was opened here.
-      if (!isLocked(channel) || !isStillThere(path, file.fileKey())) {
+      if (!isLocked(channel) || !isStillThere(path, file.fileKey(), channel)) {
         throw new FileSystemException(folder.toString(), null, "another process is at work there");
       }
       Journal journal = new Journal(channel);
@@ -87,6 +91,7 @@ final class Journal implements Closeable {
         channel.size() > LONGEST
             ? "too long"
             : new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
+    text = text.replaceFirst("\0+$", ""); // A process was killed while the file had grown.
     String complete = text.substring(0, text.lastIndexOf('\n') + 1);
     List<String> lines = complete.lines().toList();
     if (lines.isEmpty() ? !first.startsWith(text) : !lines.getFirst().equals(first)) {
@@ -122,11 +127,23 @@ final class Journal implements Closeable {
     return Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
   }
 
-  private static boolean isStillThere(Path path, Object key) throws IOException {
+  /**
+   * Whether the open file still has its name. The key alone does not tell: a system may give the
+   * number of a deleted file to a new one. So the open file grows, and the one of that name must
+   * have grown as much.
+   */
+  private static boolean isStillThere(Path path, Object key, FileChannel channel)
+      throws IOException {
+    long size = channel.size();
+    long grown = size + ThreadLocalRandom.current().nextInt(1, MOST_GROWTH);
+    channel.write(ByteBuffer.allocate(1), grown - 1);
     try {
-      return Objects.equals(attributes(path).fileKey(), key);
+      BasicFileAttributes now = attributes(path);
+      return now.size() == grown && Objects.equals(now.fileKey(), key);
     } catch (NoSuchFileException _) {
       return false;
+    } finally {
+      channel.truncate(size);
     }
   }
 

@@ -16,11 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class JournalTest {
   private static final int THREADS = 4;
-  private static final int TURNS = 5000;
+  private static final int TURNS = 20_000;
 
   @TempDir private Path folder;
 
@@ -38,6 +40,17 @@ class JournalTest {
     }
     try (Journal journal = Journal.open(path, "first")) {
       assertThat(journal.count(10, state)).contains(count);
+    }
+  }
+
+  /** A process that was killed while it looked whether the file still has its name leaves zeros. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "fir", "first\n", "first\n12 34"})
+  void zerosAtTheEndAreCutOff(String before) throws IOException {
+    Path path = folder.resolve("journal");
+    Files.writeString(path, before + "\0".repeat(1000));
+    try (Journal _ = Journal.open(path, "first")) {
+      assertThat(path).hasContent("first\n");
     }
   }
 
