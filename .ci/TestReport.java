@@ -42,7 +42,7 @@ public final class TestReport {
     return covered + missed == 0 ? "none" : "%.1f %%".formatted(100.0 * covered / (covered + missed));
   }
 
-  /** The tests that were skipped, by reason: a test's name, or how many. */
+  /** The tests that were skipped, by reason: the class of one test, or how many tests. */
   private static Map<String, String> skipped(Path target) throws Exception {
     Map<String, String> tests = new TreeMap<>();
     Map<String, Integer> counts = new TreeMap<>();
@@ -53,9 +53,9 @@ public final class TestReport {
         Element skip = (Element) skips.item(i);
         Element test = (Element) skip.getParentNode();
         String reason = reason(skip.getAttribute("message"));
-        String name = test.getAttribute("classname").replaceFirst(".*\\.", "");
+        String ofClass = test.getAttribute("classname").replaceFirst(".*\\.", "");
         int count = counts.merge(reason, 1, Integer::sum);
-        tests.put(reason, count == 1 ? name : count + " tests");
+        tests.put(reason, count == 1 ? ofClass : count + " tests");
       }
     }
     return tests;
@@ -71,7 +71,7 @@ public final class TestReport {
   private static String reason(String message) {
     String line = message.replaceAll("\\s+", " ").replaceFirst("^assumption was not met due to: ", "").strip();
     line = line.replaceFirst("^System property .* ==> ", "");
-    String described = line.replaceFirst("^\\[(.*?)\\] ?Expecting.*$", "$1").replaceFirst("^Assumption failed: ", "");
+    String described = line.replaceFirst("^\\[(.*?)\\] ?(Expecting|expected:).*$", "$1").replaceFirst("^Assumption failed: ", "");
     return described.length() <= LONGEST_REASON ? described : described.substring(0, LONGEST_REASON) + "...";
   }
 }

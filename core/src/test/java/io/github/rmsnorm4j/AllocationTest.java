@@ -29,7 +29,9 @@ class AllocationTest {
   /** How many seeds, each with all kinds at every vector width; 0 for the draw of every build. */
   private static final int SEEDS = Integer.getInteger("allocations.seeds", 0);
 
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+  /** All widths: with the profile draws, and where a seed was given. */
+  private static final boolean ALL_DRAWS =
+      Boolean.getBoolean("draws.all") || System.getProperty("allocations.seed") != null;
 
   private static final List<Integer> VECTOR_BITS =
       Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backends.WIDEST).toList();

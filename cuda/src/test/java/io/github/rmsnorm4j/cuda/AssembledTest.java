@@ -48,8 +48,13 @@ class AssembledTest {
   private static final List<String> DEVICES =
       List.of("sm_75", "sm_80", "sm_90", "sm_100", "sm_120");
 
-  /** Each kernel is assembled for one of the devices; with the profile draws for two or three. */
-  private static final int APART = Boolean.getBoolean("draws.all") ? 2 : DEVICES.size();
+  private static final boolean ALL = Boolean.getBoolean("rmsnorm4j.ptxas.all");
+
+  /**
+   * One kernel of so many in order is assembled for a device: each for one of the devices, with the
+   * profile draws for two or three.
+   */
+  private static final int ONE_OF = ALL ? 1 : Boolean.getBoolean("draws.all") ? 2 : DEVICES.size();
 
   @TempDir Path folder;
 
@@ -71,7 +76,7 @@ class AssembledTest {
     List<PtxKernel> chosen = new ArrayList<>();
     for (int k = 0; k < kernels.size(); k++) {
       // The first one declares the shared memory of all.
-      if (k == 0 || (k + turn) % APART == 0) {
+      if (k == 0 || (k + turn) % ONE_OF == 0) {
         chosen.add(kernels.get(k));
       }
     }
@@ -192,7 +197,7 @@ class AssembledTest {
     List<NormSpec> specs = specs(width).toList();
     List<CodeFormat> formats = QuantizedCase.FORMATS;
     for (int i = 0; i < formats.size(); i++) {
-      if ((i + type.ordinal() + width / 1024) % 4 != 0) {
+      if (!ALL && (i + type.ordinal() + width / 1024) % 4 != 0) {
         continue;
       }
       NormSpec spec = specs.get(i * 3 % specs.size());

@@ -436,7 +436,7 @@ class CudaMemoryTest extends TwoStubDevices {
     while (stub.leaks().contains("device memory")) {
       collect();
     }
-    stub.calls(); // Those of the memory that was freed.
+    stub.calls(); // Forgets the calls that freed it.
     List<String> freed = new ArrayList<>();
     stub.onLaunch(
         launch -> { // within cuMemcpyDtoH, which does the work before it

@@ -72,7 +72,7 @@ final class RowLoop {
     c.return_();
   }
 
-  /** Calls of the Vector API in the loop, when it is emitted. */
+  /** Calls of the Vector API in the loop, once it is emitted. */
   int calls() {
     return calls;
   }

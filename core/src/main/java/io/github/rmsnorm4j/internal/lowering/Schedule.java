@@ -13,7 +13,7 @@ final class Schedule {
    */
   private static final int BUDGET = 80;
 
-  /** The same in a loop over numbers of rows, of which most are float64. */
+  /** The same for a loop over rows. It is less, because most of these vectors are float64. */
   private static final int ROWS_BUDGET = 40;
 
   /** Accumulators of all row sums of a loop: with more the JIT has too few registers. */

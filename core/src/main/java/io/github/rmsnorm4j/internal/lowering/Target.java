@@ -65,8 +65,8 @@ record Target(
 
   /**
    * Whether its stage is of rows and runs on a vector of rows at a time. A stage with a choice does
-   * not, and neither does one that rounds to 16 bits several times: the JIT boxes the vectors of a
-   * choice, and some of those of a large loop.
+   * not, and neither does one with a large loop, such as one that rounds to 16 bits several times:
+   * the JIT boxes the vectors of a choice, and sometimes those of a large loop.
    */
   boolean hasVectorsOfRows() {
     Stage stage = stages.getFirst();

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
  */
 class BackEndsTest {
   /**
-   * Long rows take the most time. Without the profile draws they have the shortest run of seeds
-   * that reach every step.
+   * Long rows take the most time. Without the profile draws they have fewer seeds, which reach
+   * every step, too.
    */
   private static final Seeds LONG =
       Boolean.getBoolean("draws.all") ? new Seeds(0, 88) : new Seeds(20, 78);

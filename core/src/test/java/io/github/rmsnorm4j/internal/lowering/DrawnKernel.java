@@ -127,12 +127,17 @@ final class DrawnKernel {
     }
     String in = where == 2 ? "mixed memory" : Memory.values()[where].toString();
     return switch (kind) {
-      case OF_ROWS ->
-          Way.ofRows(
-              !target.hasVectorsOfRows() ? "one row at a time" : rows > 2 ? "vectors" : "few");
+      case OF_ROWS -> Way.ofRows(loopOfRows());
       case FIRST -> Way.first(in);
       default -> new Way(kind, target.width() > 0, paired, loop(), behind(), in);
     };
+  }
+
+  private String loopOfRows() {
+    if (!Schedule.fitsRows(Cost.ofRows(stages.getFirst()))) {
+      return "too large";
+    }
+    return !target.hasVectorsOfRows() ? "choice" : rows > 2 ? "vectors" : "few";
   }
 
   /** How the loop over elements goes. */

@@ -60,8 +60,7 @@ class KernelPathsTest {
   @ValueSource(ints = {128, 256, 512})
   void loopsOverVectorsOfRowsAreSmallEnoughForTheJit(int bits) {
     int vectors = 0;
-    int tooLarge = 0;
-    for (int draw = 0; draw < 4 * DRAWS; draw++) {
+    for (int draw = 0; draw < 2 * DRAWS; draw++) {
       DrawnKernel drawn = new DrawnKernel(SEED + draw, draw, bits);
       Stage stage = drawn.stages.getFirst();
       if (stage.isOfRows() && drawn.target.hasVectorsOfRows()) {
@@ -69,12 +68,9 @@ class KernelPathsTest {
             .as("%s", drawn)
             .isTrue();
         vectors++;
-      } else if (stage.isOfRows() && !Schedule.fitsRows(Cost.ofRows(stage))) {
-        tooLarge++;
       }
     }
-    assertThat(vectors).isPositive();
-    assertThat(tooLarge).isPositive();
+    assertThat(vectors).isGreaterThan(50);
   }
 
   private static Work work(DrawnKernel drawn, Arena arena) {

@@ -42,7 +42,7 @@ record Way(Kind kind, boolean narrow, boolean paired, String loop, String behind
   /** Every way that kernels of some vectors can take, but those with several kinds of memory. */
   static Set<Way> all(int bits) {
     Set<Way> ways = new LinkedHashSet<>();
-    List.of("one row at a time", "few", "vectors").forEach(loop -> ways.add(ofRows(loop)));
+    List.of("choice", "too large", "few", "vectors").forEach(loop -> ways.add(ofRows(loop)));
     for (Memory memory : Memory.values()) {
       ways.add(first(memory.toString()));
       for (String behind : List.of(NO_TAIL, TAIL, TAIL_ALONE)) {

@@ -73,12 +73,16 @@ final class Journal implements Closeable {
             path, StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
     try {
       Path folder = path.getParent();
-      // The last holder may have deleted the file after it was opened here.
-      if (!isLocked(channel) || !isStillThere(path, file.fileKey(), channel)) {
-        throw new FileSystemException(folder.toString(), null, "another process is at work there");
+      if (!isLocked(channel)) {
+        throw atWork(folder);
       }
       Journal journal = new Journal(channel);
-      journal.read(folder, first);
+      String complete = journal.read(folder, first);
+      // The last holder may have deleted the file after it was opened here.
+      if (!isStillThere(path, file.fileKey(), channel)) {
+        throw atWork(folder);
+      }
+      journal.begin(complete, first);
       return journal;
     } catch (Throwable e) {
       channel.close();
@@ -86,12 +90,17 @@ final class Journal implements Closeable {
     }
   }
 
-  private void read(Path folder, String first) throws IOException {
+  private static FileSystemException atWork(Path folder) {
+    return new FileSystemException(folder.toString(), null, "another process is at work there");
+  }
+
+  /** Reads the file, which stays as it is; its complete lines. */
+  private String read(Path folder, String first) throws IOException {
     String text =
         channel.size() > LONGEST
             ? "too long"
             : new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
-    text = text.replaceFirst("\0+$", ""); // A process was killed while the file had grown.
+    text = withoutZeros(text);
     String complete = text.substring(0, text.lastIndexOf('\n') + 1);
     List<String> lines = complete.lines().toList();
     if (lines.isEmpty() ? !first.startsWith(text) : !lines.getFirst().equals(first)) {
@@ -109,8 +118,22 @@ final class Journal implements Closeable {
         shards.put(Integer.valueOf(shard.group(1)), shard);
       }
     }
+    return complete;
+  }
+
+  /** Zeros are left at the end by a process that was killed while the file had grown. */
+  private static String withoutZeros(String text) {
+    int end = text.length();
+    while (end > 0 && text.charAt(end - 1) == 0) {
+      end--;
+    }
+    return text.substring(0, end);
+  }
+
+  /** Cuts off a line that is not complete, and writes the first one if there is none. */
+  private void begin(String complete, String first) throws IOException {
     channel.truncate(complete.getBytes(UTF_8).length);
-    if (lines.isEmpty()) {
+    if (complete.isEmpty()) {
       append(first);
     }
   }
@@ -136,12 +159,16 @@ final class Journal implements Closeable {
       throws IOException {
     long size = channel.size();
     long grown = size + ThreadLocalRandom.current().nextInt(1, MOST_GROWTH);
-    channel.write(ByteBuffer.allocate(1), grown - 1);
     try {
-      BasicFileAttributes now = attributes(path);
-      return now.size() == grown && Objects.equals(now.fileKey(), key);
+      if (!Objects.equals(attributes(path).fileKey(), key)) {
+        return false;
+      }
+      channel.write(ByteBuffer.allocate(1), grown - 1);
+      return attributes(path).size() == grown;
     } catch (NoSuchFileException _) {
       return false;
+    } catch (IOException e) {
+      throw new FileSystemException(path.toString(), null, "cannot be written: " + e.getMessage());
     } finally {
       channel.truncate(size);
     }

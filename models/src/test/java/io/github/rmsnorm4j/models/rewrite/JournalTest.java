@@ -1,11 +1,14 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -50,8 +53,22 @@ class JournalTest {
     Path path = folder.resolve("journal");
     Files.writeString(path, before + "\0".repeat(1000));
     try (Journal _ = Journal.open(path, "first")) {
-      assertThat(path).hasContent("first\n");
+      assertThat(Files.readString(path)).isEqualTo("first\n");
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"other\n", "first\0\0\n", "\0\0first\n", "firstly"})
+  void aFileOfAnotherCommandStaysAsItIs(String text) throws IOException {
+    Path path = folder.resolve("journal");
+    Files.writeString(path, text);
+    FileTime time = FileTime.from(Instant.EPOCH);
+    Files.setLastModifiedTime(path, time);
+    assertThatThrownBy(() -> Journal.open(path, "first"))
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageContaining("is of another command");
+    assertThat(Files.readString(path)).isEqualTo(text);
+    assertThat(Files.getLastModifiedTime(path)).isEqualTo(time);
   }
 
   /** Also when its last holder deletes the file that others have opened. */
