@@ -52,7 +52,7 @@ public final class TestReport {
       for (int i = 0; i < skips.getLength(); i++) {
         Element skip = (Element) skips.item(i);
         Element test = (Element) skip.getParentNode();
-        String reason = reason(skip.getAttribute("message"));
+        String reason = reason(skip);
         String ofClass = test.getAttribute("classname").replaceFirst(".*\\.", "");
         int count = counts.merge(reason, 1, Integer::sum);
         tests.put(reason, count == 1 ? ofClass : count + " tests");
@@ -68,8 +68,11 @@ public final class TestReport {
   }
 
   /** One line; of an assumption of AssertJ its description. */
-  private static String reason(String message) {
-    String line = message.replaceAll("\\s+", " ").replaceFirst("^assumption was not met due to: ", "").strip();
+  private static String reason(Element skip) {
+    // A failed assumption has its exception with its stack trace instead of a message.
+    String message = skip.hasAttribute("message") ? skip.getAttribute("message") : skip.getTextContent();
+    String line = message.replaceFirst("(?s)\\n\\tat .*", "").replaceAll("\\s+", " ").strip();
+    line = line.replaceFirst("^\\S*TestAbortedException: ", "").replaceFirst("^assumption was not met due to: ", "");
     line = line.replaceFirst("^System property .* ==> ", "");
     String described = line.replaceFirst("^\\[(.*?)\\] ?(Expecting|expected:).*$", "$1").replaceFirst("^Assumption failed: ", "");
     return described.length() <= LONGEST_REASON ? described : described.substring(0, LONGEST_REASON) + "...";

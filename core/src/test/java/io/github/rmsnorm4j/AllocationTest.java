@@ -31,7 +31,7 @@ class AllocationTest {
 
   /** All widths: with the profile draws, and where a seed was given. */
   private static final boolean ALL_DRAWS =
-      Boolean.getBoolean("draws.all") || System.getProperty("allocations.seed") != null;
+      Backends.ALL_DRAWS || System.getProperty("allocations.seed") != null;
 
   private static final List<Integer> VECTOR_BITS =
       Stream.of(0, 128, 256, 512).filter(bits -> bits <= Backends.WIDEST).toList();

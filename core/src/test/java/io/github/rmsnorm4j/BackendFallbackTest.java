@@ -188,7 +188,7 @@ class BackendFallbackTest {
   /** Machine code needs native access, and not the Vector API. */
   @Test
   void machineCode() throws Exception {
-    Assumptions.assumeTrue(Backend.hasMachineCode());
+    Assumptions.assumeTrue(Backend.hasMachineCode(), "there is no machine code here");
     Answer answer = withMachineCode(ChildJvm.NATIVE_ACCESS);
     assertThat(answer.backend).startsWith("machine code, ");
     assertThat(answer.reason).contains("other calls take Java loops");

@@ -19,7 +19,8 @@ final class Backends {
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
 
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+  /** Whether tests take all of their draws, as with the profile draws. */
+  static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
 
   private Backends() {}
 

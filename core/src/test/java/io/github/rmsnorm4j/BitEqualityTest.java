@@ -21,7 +21,7 @@ class BitEqualityTest {
       })
   void everyWidthOnEveryBackendAndType(int width) {
     for (ElementType type : ElementType.values()) {
-      for (long seed = 0; seed < 6; seed++) {
+      for (long seed = 0; seed < (Backends.ALL_DRAWS ? 6 : 3); seed++) {
         Case drawn = Case.of(seed, width, Math.max(1, 200 / width), type);
         drawn.check(Backend.scalar(), 1);
         drawn.check(Backend.vector(128), 1);
@@ -40,7 +40,7 @@ class BitEqualityTest {
   @Test
   void anyCallOnEveryBackend() {
     Coverage coverage = new Coverage(Direction.FORWARD);
-    Recipe.all(Direction.FORWARD).parallelStream()
+    Recipe.drawn(Direction.FORWARD).parallelStream()
         .forEach(
             recipe -> {
               Case drawn = Case.of(recipe);
@@ -49,7 +49,9 @@ class BitEqualityTest {
                 drawn.check(backend, 1 + (int) recipe.seed() % 3);
               }
             });
-    assertThat(coverage.missing()).isEmpty();
+    if (Backends.ALL_DRAWS) {
+      assertThat(coverage.missing()).isEmpty();
+    }
   }
 
   /** Rows longer than a super-block go in pieces: read, cast and written piece by piece. */

@@ -26,14 +26,16 @@ class GradientBitsTest {
   @Test
   void anyBackwardCallOnEveryBackend() {
     Coverage coverage = new Coverage(Direction.BACKWARD);
-    Recipe.all(Direction.BACKWARD).parallelStream()
+    Recipe.drawn(Direction.BACKWARD).parallelStream()
         .forEach(
             recipe -> {
               BackwardCase drawn = BackwardCase.of(recipe);
               coverage.add(drawn.shape(), drawn.choice(), drawn.outOfRange());
               check(drawn, recipe.seed());
             });
-    assertThat(coverage.missing()).isEmpty();
+    if (Backends.ALL_DRAWS) {
+      assertThat(coverage.missing()).isEmpty();
+    }
   }
 
   /** Rows enough for several blocks, sub-trees of one block and of many, and threads to pay. */

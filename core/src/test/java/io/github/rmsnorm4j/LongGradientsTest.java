@@ -56,7 +56,7 @@ class LongGradientsTest {
   @ParameterizedTest
   @CsvSource({"1024, true", "1023, false"})
   void goPastTheCaches(int rows, boolean streams, @TempDir Path kernels) throws Exception {
-    assumeThat(Backends.machineCode()).isNotEmpty();
+    assumeThat(Backends.machineCode()).as("there is no machine code here").isNotEmpty();
     ProcessBuilder builder =
         ChildJvm.program(ChildJvm.flags(), Program.class, String.valueOf(rows));
     builder.environment().put("RMSNORM_KERNELS", kernels.toString());

@@ -33,7 +33,7 @@ class MachineCodeTest {
 
   @Test
   void tellsWhatItIs() {
-    assumeThat(Backends.machineCode()).isNotEmpty();
+    assumeThat(Backends.machineCode()).as("there is no machine code here").isNotEmpty();
     for (Backend backend : Backends.machineCode()) {
       assertThat(backend)
           .hasToString("machine code, " + backend.vectorBits() + "-bit vectors, native access");

@@ -26,7 +26,7 @@ class MachineCodeUnderLoadTest {
   @ParameterizedTest
   @ValueSource(strings = {"Serial", "Parallel", "G1", "Z", "Shenandoah"})
   void noCollectorDisturbsIt(String collector) throws Exception {
-    assumeThat(Backends.machineCode()).isNotEmpty();
+    assumeThat(Backends.machineCode()).as("there is no machine code here").isNotEmpty();
     List<String> flags =
         ChildJvm.flags(
             "-XX:+Use" + collector + "GC",

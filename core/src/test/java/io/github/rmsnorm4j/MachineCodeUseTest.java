@@ -32,7 +32,7 @@ class MachineCodeUseTest {
 
   @BeforeEach
   void needsMachineCode() {
-    assumeThat(Backends.machineCode()).isNotEmpty();
+    assumeThat(Backends.machineCode()).as("there is no machine code here").isNotEmpty();
   }
 
   @ParameterizedTest

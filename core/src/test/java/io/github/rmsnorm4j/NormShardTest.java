@@ -31,7 +31,8 @@ class NormShardTest {
     "2, 140000"
   })
   void haveTheBitsOfWholeRows(int rows, int width) throws InterruptedException {
-    for (int seed = 0; seed < (rows * width > 50_000 ? 8 : 24); seed++) {
+    int seeds = rows * width > 50_000 ? 8 : 24;
+    for (int seed = 0; seed < (Backends.ALL_DRAWS ? seeds : seeds / 2); seed++) {
       ShardCase drawn = new ShardCase(seed, ElementType.values()[seed % 4], rows, width);
       for (Backend backend : Backends.EACH) {
         drawn.check(backend, 1, NO_FAULT);

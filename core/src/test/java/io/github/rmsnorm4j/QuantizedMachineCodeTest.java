@@ -24,7 +24,7 @@ class QuantizedMachineCodeTest {
 
   @BeforeEach
   void needsMachineCode() {
-    assumeThat(Backends.machineCode()).isNotEmpty();
+    assumeThat(Backends.machineCode()).as("there is no machine code here").isNotEmpty();
   }
 
   @ParameterizedTest

@@ -111,7 +111,7 @@ class StartUpTest {
   /** Machine code follows plain Java, and the Vector API is never looked at. */
   @Test
   void machineCodeNeedsNoVectors() throws Exception {
-    Assumptions.assumeTrue(Backend.hasMachineCode());
+    Assumptions.assumeTrue(Backend.hasMachineCode(), "there is no machine code here");
     List<String> lines = run("best", true);
     int before = lines.indexOf("before: -1");
     assertThat(before).as("line of the bits before the change, seed %d", SEED).isPositive();

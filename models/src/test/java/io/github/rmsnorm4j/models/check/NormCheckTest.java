@@ -14,8 +14,8 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class NormCheckTest {
-  /** Half of them without the profile draws. */
-  private static final int PAIRS = Boolean.getBoolean("draws.all") ? 1500 : 750;
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+  private static final int PAIRS = ALL_DRAWS ? 1500 : 300;
 
   private static final int MANY = 100;
 
@@ -40,10 +40,13 @@ class NormCheckTest {
       counts.merge(report.status(), 1, Integer::sum);
       pair.choices().forEach(value -> reached.merge(value, 1, Integer::sum));
     }
-    // Both happen often, and every value of every choice was tried.
-    assertThat(counts.get(CheckReport.Status.RECOGNISED)).isGreaterThan(MANY);
-    assertThat(counts.get(CheckReport.Status.CANNOT_TELL)).isGreaterThan(MANY);
+    // Both happen often, and with all draws every value of every choice was tried.
+    assertThat(counts.get(CheckReport.Status.RECOGNISED)).isGreaterThan(PAIRS / 15);
+    assertThat(counts.get(CheckReport.Status.CANNOT_TELL)).isGreaterThan(PAIRS / 15);
     assertThat(counts).doesNotContainKey(CheckReport.Status.UNKNOWN);
+    if (!ALL_DRAWS) {
+      return;
+    }
     assertReached(reached, "x ", (Object[]) ElementType.values());
     assertReached(reached, "y ", (Object[]) ElementType.values());
     assertReached(reached, "gain ", (Object[]) ElementType.values());
