@@ -694,7 +694,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     QuantizedArguments.check(width, x, residual, q);
     QuantizedArguments.requireApart(y, q, "y");
     QuantizedArguments.requireApart(z, q, "z");
-    spec.requireFormula(bias != null);
     if (z == null) {
       NormArguments.requireNoGate(spec.gate(), residual);
     }

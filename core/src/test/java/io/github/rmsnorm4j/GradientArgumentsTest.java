@@ -94,6 +94,60 @@ class GradientArgumentsTest {
   }
 
   @Test
+  void theZeroIsNamedInAGainOfSamplesAndOfFloat64() {
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    Rows samples = Rows.of(new float[] {1, 1, 1, 1, 2, 2, 0, 2}, 4);
+    refused(() -> NORM.apply(x, samples, null, y, output), "element 2 of row 1 of the gain is 0,");
+    RmsNorm zeros = RmsNorm.builder(2).gain(new double[] {1, Double.MIN_VALUE}).build();
+    Rows wide = Rows.of(new double[] {3, 4, 5, 6}, 2);
+    zeros.apply(wide, Rows.of(new double[4], 2), output); // As float32 it would be 0.
+    Rows narrow = Rows.of(new float[] {3, 4, 5, 6}, 2);
+    refused(
+        () -> zeros.apply(narrow, Rows.of(new float[4], 2), output), "element 1 of the gain is 0,");
+  }
+
+  @Test
+  void aGateOfAForwardPassThatKeeps() {
+    RmsNorm gated = RmsNorm.builder(2).gate(Gate.SILU).build();
+    LayerNorm layer = LayerNorm.builder(2).gate(Gate.SILU).build();
+    Rows rows = Rows.of(new double[] {1, 2, 3, 4}, 2);
+    Rows z = Rows.of(new double[] {5, 6, 7, 8}, 2);
+    Rows to = Rows.of(new double[4], 2);
+    refused(
+        () -> gated.applyGated(rows, Rows.of(new double[6], 3), to, saved), "z has rows 3 wide");
+    refused(() -> gated.applyGated(rows, Rows.of(new double[2], 2), to, saved), "z has 1 rows");
+    layer.applyGated(rows, z, to, saved);
+    for (double[] kept : new double[][] {saved.rstd(), saved.mean()}) {
+      String name = kept == saved.mean() ? "mean" : "rstd";
+      Rows row = Rows.of(kept, 2);
+      Rows one = Rows.of(new double[] {1, 2}, 2);
+      Rows other = Rows.of(new double[2], 2);
+      refused(() -> layer.applyGated(one, row, other, saved), name + " overlaps");
+    }
+    // Without a mean there is nothing that z could overlap.
+    Rows mean = Rows.of(saved.mean(), 2);
+    Saved another = new Saved(Keep.INPUT, 1);
+    gated.applyGated(Rows.of(new double[] {1, 2}, 2), mean, Rows.of(new double[2], 2), another);
+  }
+
+  @Test
+  void gradientsThatOverlapWhatAGatedPassKept() {
+    RmsNorm gated = RmsNorm.builder(2).gate(Gate.SILU).build();
+    Saved two = new Saved(Keep.INPUT, 2);
+    Rows row = Rows.of(new double[] {1, 2}, 2);
+    Rows gain = Rows.of(new double[] {3, 4}, 2);
+    gated.applyGated(row, Rows.of(new double[] {5, 6}, 2), gain, null, y(), two);
+    refused(
+        () -> gated.backwardGated(y(), two, y(), Rows.of(two.rstd(), 2), null),
+        "dz overlaps what was kept");
+    refused(() -> gated.backwardGated(y(), two, y(), gain, null), "dz overlaps the gain");
+  }
+
+  private static Rows y() {
+    return Rows.of(new double[2], 2);
+  }
+
+  @Test
   void shapesAndTypes() {
     NORM.apply(x, y, saved);
     refused(() -> NORM.backward(Rows.of(new float[6], 3), saved, dx, null), "dy has rows 3 wide");

@@ -115,6 +115,17 @@ class NormArgumentsTest {
   }
 
   @Test
+  void arraysOfOneLength() {
+    String lengths = "y has 4 elements, x has 8: they must be the same";
+    float[] gain = new float[4];
+    refused(() -> RMS.apply(new float[8], new float[4]), lengths);
+    refused(() -> RMS.apply(new float[8], gain, new float[4]), lengths);
+    refused(() -> RMS.apply(new float[8], gain, gain, new float[4]), lengths);
+    refused(() -> RMS.apply(new double[8], new double[4]), lengths);
+    refused(() -> RMS.apply(new double[8], new double[4], new double[4]), lengths);
+  }
+
+  @Test
   void shapes() {
     refused(() -> RMS.apply(rows(1, 3), rows(1, 4)), "x has rows 3 wide, the norm is 4 wide");
     refused(() -> RMS.apply(rows(1, 4), rows(1, 5)), "y has rows 5 wide, the norm is 4 wide");

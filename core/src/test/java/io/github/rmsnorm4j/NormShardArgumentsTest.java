@@ -38,7 +38,15 @@ class NormShardArgumentsTest {
     refused(() -> norm.shard(2048, 4096), "to is 4096, it must be above from, 2048" + to);
     assertThat(norm.shard(2048, 3000))
         .hasToString("columns 2048 to 2999 of RmsNorm(3000, rmsnorm)");
-    assertThat(norm.shard(2048, 3000).width()).isEqualTo(952);
+    NormShard last = norm.shard(2048, 3000);
+    assertThat(last.width()).isEqualTo(952);
+    assertThat(last.from()).isEqualTo(2048);
+    assertThat(last.to()).isEqualTo(3000);
+    assertThat(last.norm()).isSameAs(norm);
+    // A width that is a multiple: the end is no beginning.
+    refused(
+        () -> RmsNorm.builder(2048).build().shard(2048, 3072),
+        "from is 2048, it must be a multiple of 1024 from 0 to below the width, 2048");
   }
 
   @Test

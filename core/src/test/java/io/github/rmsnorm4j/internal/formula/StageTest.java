@@ -33,8 +33,22 @@ class StageTest {
   void operandsHaveOneType() {
     refused("x[i] and the other are not of one type", () -> X.plus(MEAN));
     refused("mean and the other are not of one type", () -> MEAN.over(X));
+    refused("x[i] and the others are not of one type", () -> X.fma(MEAN, X));
+    refused("x[i] and the others are not of one type", () -> X.fma(X, MEAN));
     assertThat(X.plus(MEAN.rounded()).float64()).isFalse();
     assertThat(X.widened().plus(MEAN).float64()).isTrue();
+  }
+
+  @Test
+  void tensorsHaveAPlaceInTheMemoryOfKernels() {
+    for (Tensor.Access access : Tensor.Access.values()) {
+      int places = access.places();
+      String allowed = ", it must be 0 to " + (places - 1);
+      refused("t has place -1" + allowed, () -> new Tensor("t", access, -1));
+      refused("t has place " + places + allowed, () -> new Tensor("t", access, places));
+      assertThat(new Tensor("t", access, places - 1).place()).isEqualTo(places - 1);
+      assertThat(new Tensor("t", access, 0).place()).isZero();
+    }
   }
 
   @Test
