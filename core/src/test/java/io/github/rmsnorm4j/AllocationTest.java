@@ -29,7 +29,7 @@ class AllocationTest {
   /** How many seeds, each with all kinds at every vector width; 0 for the draw of every build. */
   private static final int SEEDS = Integer.getInteger("allocations.seeds", 0);
 
-  /** All widths: with the profile draws, and where a seed was given. */
+  /** All widths: with the profile long, and where a seed was given. */
   private static final boolean ALL_DRAWS =
       Backends.ALL_DRAWS || System.getProperty("allocations.seed") != null;
 
@@ -68,7 +68,7 @@ class AllocationTest {
 
   /**
    * In every build the widths share the kinds: all of them at each take longer to compile. Without
-   * the profile draws there are only the kinds of the widest vectors, and those of machine code.
+   * the profile long there are only the kinds of machine code, or else of the widest vectors.
    */
   static Stream<Draw> draws() {
     if (SEEDS > 0) {
@@ -78,8 +78,9 @@ class AllocationTest {
         .filter(
             draw ->
                 ALL_DRAWS
-                    || draw.bits == Backends.WIDEST
-                    || draw.kernels.equals(AllocationCount.MACHINE_CODE));
+                    || (Backends.machineCode().isEmpty()
+                        ? draw.bits == Backends.WIDEST
+                        : draw.kernels.equals(AllocationCount.MACHINE_CODE)));
   }
 
   /** At each width and, of machine code, at the widest; null where each has all kinds. */

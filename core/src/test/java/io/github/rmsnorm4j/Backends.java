@@ -19,8 +19,8 @@ final class Backends {
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
 
-  /** Whether tests take all of their draws, as with the profile draws. */
-  static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+  /** Whether tests take all of their draws, as with the profile long. */
+  static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
 
   private Backends() {}
 
@@ -44,7 +44,7 @@ final class Backends {
 
   /**
    * Those to check a drawn call on: every third one, in turn, so that each sees a third of the
-   * calls. With the profile draws each call is checked on all of them.
+   * calls. With the profile long each call is checked on all of them.
    */
   static List<Backend> ofDrawn(long elements, long seed) {
     List<Backend> all = of(elements);

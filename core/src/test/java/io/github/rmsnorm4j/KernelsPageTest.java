@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -160,6 +161,10 @@ class KernelsPageTest {
 
   @TempDir Path folder;
 
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   void theExampleHasTheBitsOfTheNormAndAProduct() throws Exception {
     String page = Files.readString(Path.of("..", "docs", "kernels.md"));

@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -50,11 +51,8 @@ class AssembledTest {
 
   private static final boolean ALL = Boolean.getBoolean("rmsnorm4j.ptxas.all");
 
-  /**
-   * One kernel of so many in order is assembled for a device: each for one of the devices, with the
-   * profile draws for two or three.
-   */
-  private static final int ONE_OF = ALL ? 1 : Boolean.getBoolean("draws.all") ? 2 : DEVICES.size();
+  /** One kernel of so many in order is assembled for a device: each for two or three of them. */
+  private static final int ONE_OF = ALL ? 1 : 2;
 
   @TempDir Path folder;
 
@@ -65,6 +63,10 @@ class AssembledTest {
     return !uses || kernel.text().substring(0, body).contains(" shared[];");
   }
 
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @ParameterizedTest
   @FieldSource("DEVICES")
   void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Faults in a kernel are found: by a check of the interpreter, or by the bits of the result. */
 class PlantedFaultsTest {
@@ -177,6 +178,10 @@ class PlantedFaultsTest {
   }
 
   /** Without any one instruction that computes, moves numbers or lets threads meet. */
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   void noInstructionThatMattersCanBeLeftOut() {
     LeftOut leftOut = new LeftOut();

@@ -37,6 +37,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The job as a command, from its words to what it leaves behind. */
@@ -263,6 +264,10 @@ class NormalizeParquetTest {
   }
 
   /** As with Ctrl-C, in a JVM of its own: it leaves nothing of what it has written so far. */
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   @Timeout(120)
   void aJobThatIsEndedLeavesNothing() throws Exception {

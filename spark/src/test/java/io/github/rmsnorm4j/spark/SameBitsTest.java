@@ -10,6 +10,7 @@ import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.spark.RowColumn.Container;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.function.Consumer;
@@ -197,8 +198,10 @@ class SameBitsTest {
 
   private static List<String> bits(RowNormalizer stage, Dataset<Row> rows, ElementType type) {
     stage.setInputCol("x").setOutputCol("y");
-    return stage.transform(rows).orderBy("id").select("y").collectAsList().stream()
-        .map(row -> Sample.bits(row.get(0), type))
+    // Sorted here: Spark would run two more jobs for it.
+    return stage.transform(rows).select("id", "y").collectAsList().stream()
+        .sorted(Comparator.comparingInt(row -> row.getInt(0)))
+        .map(row -> Sample.bits(row.get(1), type))
         .toList();
   }
 

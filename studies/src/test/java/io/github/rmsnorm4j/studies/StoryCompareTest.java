@@ -22,9 +22,14 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code rmsnorm story --compare}: its table, its files, and the page that shows it. */
+@EnabledIfSystemProperty(
+    named = "tests.long",
+    matches = "true",
+    disabledReason = "it is long: -Plong runs it")
 class StoryCompareTest {
   @TempDir private static Path folder;
 

@@ -22,18 +22,18 @@ import jdk.incubator.vector.FloatVector;
 import org.junit.jupiter.api.Test;
 
 /**
- * Drawn calls have the same bits on every back end. With the profile draws they reach every step of
+ * Drawn calls have the same bits on every back end. With the profile long they reach every step of
  * every program on each.
  */
 class BackEndsTest {
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("draws.all");
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
 
   /** Of each size; long rows take the most time. */
   private static final Map<Size, Integer> DRAWS =
       new EnumMap<>(
           ALL_DRAWS
               ? Map.of(Size.SMALL, 280, Size.CHUNKS, 24, Size.LONG, 88, Size.TWO_PASSES, 4)
-              : Map.of(Size.SMALL, 140, Size.CHUNKS, 24, Size.LONG, 20, Size.TWO_PASSES, 1));
+              : Map.of(Size.SMALL, 90, Size.CHUNKS, 12, Size.LONG, 12, Size.TWO_PASSES, 1));
 
   private static final int WIDEST = FloatVector.SPECIES_PREFERRED.vectorBitSize();
   private static final int MACHINE = Machine.here().bits();

@@ -19,8 +19,13 @@ import org.junit.jupiter.api.Test;
 class CodeFormulaTest {
   private static final int LEAST_INFINITE = 0x7f800000;
 
+  private static final boolean LONG = Boolean.getBoolean("tests.long");
+
   /** Magnitudes are this far apart, so that all exponents and many fractions occur. */
-  private static final int STEP = 4_099;
+  private static final int STEP = LONG ? 4_099 : 40_009;
+
+  /** They are closer around where factors become infinite. */
+  private static final int SMALL_STEP = LONG ? 7 : 97;
 
   private static List<CodeFormula> all() {
     List<CodeFormula> all = new ArrayList<>();
@@ -41,11 +46,11 @@ class CodeFormulaTest {
   void scalesAndFactorsAreThoseOfPlainJava() {
     assertThat(all()).hasSize(3 * 3 * 2 + 2 * 2);
     for (CodeFormula formula : all()) {
-      for (int a = 0; a <= LEAST_INFINITE; a += a < 1 << 16 ? 1 : STEP) {
+      for (int a = 0; a <= LEAST_INFINITE; a += a < 1 << 12 ? 1 : a < 1 << 16 ? SMALL_STEP : STEP) {
         check(formula, a);
       }
-      for (int a = Float.floatToRawIntBits(0x1p-122f); a < 0x03000000; a += 7) {
-        check(formula, a); // Around where factors become infinite.
+      for (int a = Float.floatToRawIntBits(0x1p-122f); a < 0x03000000; a += SMALL_STEP) {
+        check(formula, a);
       }
       check(formula, LEAST_INFINITE - 1);
       check(formula, LEAST_INFINITE);
