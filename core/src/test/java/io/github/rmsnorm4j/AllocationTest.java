@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +113,10 @@ class AllocationTest {
     assertNoneOver("long rows", LargeCallAllocation.class, LargeCallAllocation.LONG);
   }
 
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);

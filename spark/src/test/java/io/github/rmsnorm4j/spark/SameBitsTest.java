@@ -117,7 +117,11 @@ class SameBitsTest {
   void everyNorm(NormSpec spec) {
     double[] gain = parameter(WIDTH);
     Rows stored = NormSettings.storedGain(gain, ElementType.BFLOAT16);
-    for (ElementType type : ElementType.values()) {
+    List<ElementType> types = List.of(ElementType.values());
+    if (!Boolean.getBoolean("tests.long")) {
+      types = List.of(types.get(Math.floorMod(spec.toString().hashCode(), types.size())));
+    }
+    for (ElementType type : types) {
       same(
           norm(spec, builder -> builder.gain(stored)),
           stage(spec).setGain(gain).setGainType("bf16").setWidth(WIDTH),
