@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -14,6 +15,10 @@ import org.junit.jupiter.params.provider.EnumSource;
  * whether or not the garbage collector runs. The heap is resident from the start, so that growth is
  * native memory.
  */
+@EnabledIfSystemProperty(
+    named = "tests.long",
+    matches = "true",
+    disabledReason = "it is long: -Plong runs it")
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class NativeMemoryTest {

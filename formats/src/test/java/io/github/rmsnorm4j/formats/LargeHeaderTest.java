@@ -9,6 +9,7 @@ import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Headers of nearly 100 MB in a heap of 256 MiB, and names that a locale does not have. */
@@ -53,6 +54,10 @@ class LargeHeaderTest {
   }
 
   /** As many as are read, with names as long as those of models are. */
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   void asManyTensorsAsAreRead() throws IOException {
     IntFunction<String> name =

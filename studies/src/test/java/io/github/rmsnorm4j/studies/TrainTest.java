@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code rmsnorm train} from end to end, in processes of its own. */
@@ -82,6 +83,10 @@ class TrainTest {
   }
 
   /** Each figure of the page is the JSON's, to the digits that the page shows. */
+  @EnabledIfSystemProperty(
+      named = "tests.long",
+      matches = "true",
+      disabledReason = "it is long: -Plong runs it")
   @Test
   void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException, InterruptedException {
     Process child =
