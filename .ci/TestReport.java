@@ -3,7 +3,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.w3c.dom.Element;
@@ -15,6 +17,7 @@ import org.w3c.dom.NodeList;
  */
 public final class TestReport {
   private static final int LONGEST_REASON = 160;
+  private static final int MOST_NAMES = 5;
 
   private TestReport() {}
 
@@ -22,7 +25,8 @@ public final class TestReport {
     Path target = Path.of(args[0]);
     String module = args[1];
     Path coverage = target.resolve("site/jacoco/jacoco.csv");
-    if (Files.exists(coverage)) { // Else a module without tests of its own.
+    boolean counted = !Boolean.parseBoolean(args[2]); // Or else the file is of a build before.
+    if (counted && Files.exists(coverage)) { // Else a module without tests of its own.
       List<String> lines = Files.readAllLines(coverage);
       System.out.printf(
           "Coverage of %s: %s of the lines, %s of the branches%n", module, covered(lines, "LINE"), covered(lines, "BRANCH"));
@@ -42,10 +46,9 @@ public final class TestReport {
     return covered + missed == 0 ? "none" : "%.1f %%".formatted(100.0 * covered / (covered + missed));
   }
 
-  /** The tests that were skipped, by reason: the class of one test, or how many tests. */
+  /** The classes of the tests that were skipped, by reason. */
   private static Map<String, String> skipped(Path target) throws Exception {
-    Map<String, String> tests = new TreeMap<>();
-    Map<String, Integer> counts = new TreeMap<>();
+    Map<String, Set<String>> classes = new TreeMap<>();
     for (Path report : reports(target)) {
       NodeList skips =
           DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(report.toFile()).getElementsByTagName("skipped");
@@ -54,10 +57,11 @@ public final class TestReport {
         Element test = (Element) skip.getParentNode();
         String reason = reason(skip);
         String ofClass = test.getAttribute("classname").replaceFirst(".*\\.", "");
-        int count = counts.merge(reason, 1, Integer::sum);
-        tests.put(reason, count == 1 ? ofClass : count + " tests");
+        classes.computeIfAbsent(reason, _ -> new TreeSet<>()).add(ofClass);
       }
     }
+    Map<String, String> tests = new TreeMap<>();
+    classes.forEach((reason, names) -> tests.put(reason, names.size() <= MOST_NAMES ? String.join(", ", names) : names.size() + " test classes"));
     return tests;
   }
 

@@ -116,7 +116,7 @@ class AllocationTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);

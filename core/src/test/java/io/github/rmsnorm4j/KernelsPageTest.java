@@ -164,7 +164,7 @@ class KernelsPageTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   void theExampleHasTheBitsOfTheNormAndAProduct() throws Exception {
     String page = Files.readString(Path.of("..", "docs", "kernels.md"));

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @EnabledIfSystemProperty(
     named = "tests.long",
     matches = "true",
-    disabledReason = "it is long: -Plong runs it")
+    disabledReason = "the profile long runs it")
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class NativeMemoryTest {

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Shapes of one kind. Cases are drawn stratum by stratum, so that chance cannot leave one out;
- * within a stratum everything is drawn.
+ * Shapes of one kind. Cases are drawn stratum by stratum, so that with all draws chance cannot
+ * leave one out; within a stratum everything is drawn.
  */
 record Stratum(
     Direction direction,

@@ -66,7 +66,7 @@ class AssembledTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @ParameterizedTest
   @FieldSource("DEVICES")
   void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {

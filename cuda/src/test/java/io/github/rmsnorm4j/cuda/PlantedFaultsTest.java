@@ -181,7 +181,7 @@ class PlantedFaultsTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   void noInstructionThatMattersCanBeLeftOut() {
     LeftOut leftOut = new LeftOut();

@@ -57,7 +57,7 @@ class LargeHeaderTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   void asManyTensorsAsAreRead() throws IOException {
     IntFunction<String> name =

@@ -267,7 +267,7 @@ class NormalizeParquetTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   @Timeout(120)
   void aJobThatIsEndedLeavesNothing() throws Exception {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledIfSystemProperty(
     named = "tests.long",
     matches = "true",
-    disabledReason = "it is long: -Plong runs it")
+    disabledReason = "the profile long runs it")
 class CompareTest {
   private static final int VARIANTS = 4;
 

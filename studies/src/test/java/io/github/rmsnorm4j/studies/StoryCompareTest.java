@@ -3,15 +3,12 @@ package io.github.rmsnorm4j.studies;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.Stories260K;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import io.github.rmsnorm4j.report.Records;
-import io.github.rmsnorm4j.studies.story.Change;
 import io.github.rmsnorm4j.studies.story.Comparison;
 import io.github.rmsnorm4j.studies.story.Results;
 import io.github.rmsnorm4j.studies.story.SampleText;
@@ -29,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 @EnabledIfSystemProperty(
     named = "tests.long",
     matches = "true",
-    disabledReason = "it is long: -Plong runs it")
+    disabledReason = "the profile long runs it")
 class StoryCompareTest {
   @TempDir private static Path folder;
 
@@ -126,13 +123,5 @@ class StoryCompareTest {
     assertThat(stream.depths().getLast().rms().median())
         .isGreaterThan(stream.depths().getFirst().rms().median());
     assertThat(page).contains("The residual stream by depth", "What a change of all norms does");
-  }
-
-  @Test
-  void anOwnChangeIsComparedOnce() {
-    Change own = new Change(NormSpec.parse("layernorm(eps=0.5)"), false, true, ElementType.FLOAT32);
-    assertThat(own).hasToString("layernorm(eps=0.5)");
-    assertThat(Change.compared(own)).startsWith(Change.NONE).endsWith(own);
-    assertThat(Change.compared(Change.NONE)).doesNotHaveDuplicates().doesNotContain(own);
   }
 }

@@ -86,7 +86,7 @@ class TrainTest {
   @EnabledIfSystemProperty(
       named = "tests.long",
       matches = "true",
-      disabledReason = "it is long: -Plong runs it")
+      disabledReason = "the profile long runs it")
   @Test
   void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException, InterruptedException {
     Process child =

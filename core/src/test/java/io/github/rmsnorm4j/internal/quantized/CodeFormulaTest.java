@@ -46,7 +46,7 @@ class CodeFormulaTest {
   void scalesAndFactorsAreThoseOfPlainJava() {
     assertThat(all()).hasSize(3 * 3 * 2 + 2 * 2);
     for (CodeFormula formula : all()) {
-      for (int a = 0; a <= LEAST_INFINITE; a += a < 1 << 12 ? 1 : a < 1 << 16 ? SMALL_STEP : STEP) {
+      for (int a = 0; a <= LEAST_INFINITE; a += a < (LONG ? 1 << 16 : 1 << 12) ? 1 : STEP) {
         check(formula, a);
       }
       for (int a = Float.floatToRawIntBits(0x1p-122f); a < 0x03000000; a += SMALL_STEP) {

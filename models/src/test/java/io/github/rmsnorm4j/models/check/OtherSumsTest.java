@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class OtherSumsTest {
   private static final double EPSILON = 1e-5;
 
-  /** Otherwise one mean for each type, and fewer widths and rows. */
+  /** Otherwise one mean for each type, no rows of 16,384 elements, and fewer seeds. */
   private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
 
   /** The order in which float32 numbers are added. */

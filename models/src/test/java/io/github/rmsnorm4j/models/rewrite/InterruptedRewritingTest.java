@@ -91,7 +91,7 @@ class InterruptedRewritingTest {
         awaitTheFirstShard(process);
       } else {
         // From the first shard to the proof, and sometimes after the end.
-        Thread.sleep(random.nextInt(100 * (kill + 1)), random.nextInt(1_000_000));
+        Thread.sleep(random.nextInt(1200 * (kill + 1) / KILLS), random.nextInt(1_000_000));
       }
       process.destroyForcibly().waitFor();
       assertThat(RewritingTest.files(in)).as("the model").isEqualTo(model);
