@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.Arrays;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -110,6 +111,17 @@ class NormShardArgumentsTest {
     refused(
         () -> ofGain.apply(x, y, new Saved(Keep.OUTPUT, 2), exchange),
         "element 2500 of the gain is 0, to go back from the output none may be: keep the input");
+    // As float32 it is 0.
+    double[] wide = new double[3000];
+    Arrays.fill(wide, 1);
+    wide[2500] = Double.MIN_VALUE;
+    NormShard ofWide = RmsNorm.builder(3000).gain(wide).build().shard(W, 2 * W);
+    refused(
+        () -> ofWide.apply(x, y, new Saved(Keep.OUTPUT, 2), exchange),
+        "element 2500 of the gain is 0, to go back from the output none may be: keep the input");
+    Rows doubles = Rows.of(new double[2 * W], W);
+    assertThatThrownBy(() -> ofWide.apply(doubles, doubles, new Saved(Keep.OUTPUT, 2), exchange))
+        .hasMessage("an exchange");
     assertThat(output).containsOnly(0);
   }
 

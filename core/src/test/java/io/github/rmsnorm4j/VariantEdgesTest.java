@@ -86,6 +86,17 @@ class VariantEdgesTest {
     assertThat(apply(builder, 0x1p-149, 0x1p-149, 0)).containsExactly(1, 1, 0);
   }
 
+  /** An epsilon that is not inside the root hides the lost digits only if it is much larger. */
+  @ParameterizedTest
+  @EnumSource(names = {"OUTSIDE", "FLOOR"})
+  void float64RowsWhoseSquaresLoseDigits(EpsilonPlacement placement) {
+    double[] y = {3, -5, 7, 0.1};
+    double[] tiny = Arrays.stream(y).map(value -> value * 0x1p-530).toArray();
+    RmsNorm.builder(4).epsilon(0).build().apply(y, y);
+    RmsNorm.builder(4).epsilonPlacement(placement).epsilon(0x1p-700).build().apply(tiny, tiny);
+    assertThat(tiny).isEqualTo(y);
+  }
+
   /** Where rstd is a normal float32 number and the root is not, or the other way round. */
   @ParameterizedTest
   @EnumSource
