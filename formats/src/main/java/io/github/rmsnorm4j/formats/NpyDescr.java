@@ -38,7 +38,7 @@ final class NpyDescr {
         switch (type.isEmpty() ? ' ' : type.charAt(0)) {
           case 'O' -> "pickled Python objects, which are never loaded";
           case 'c' -> "complex numbers";
-          case 'i', 'u' -> "integers";
+          case 'i', 'u' -> "integers (in NumPy, x.astype(np.float32) makes float32)";
           case 'b', '?' -> "truth values";
           case 'f', 'g' -> "floats of that size";
           case 'S', 'a', 'U' -> "text";

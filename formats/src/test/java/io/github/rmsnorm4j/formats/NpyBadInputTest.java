@@ -155,7 +155,7 @@ class NpyBadInputTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "int.npy;     <i8; integers",
+        "int.npy;     <i8; integers (in NumPy, x.astype(np.float32) makes float32)",
         "complex.npy; <c8; complex numbers",
         "object.npy;  |O;  pickled Python objects, which are never loaded",
       })
