@@ -115,11 +115,19 @@ final class Spark implements Callable<Integer> {
   private ElementType packed;
 
   @Option(
+      names = "--width",
+      paramLabel = "N",
+      description =
+          "Elements of a row (default: as many as gain or bias have; without those each row has its"
+              + " own width).")
+  private Integer width;
+
+  @Option(
       names = "--handle-invalid",
       paramLabel = "WAY",
       description =
-          "What to do with rows that have another width than the gain, or elements that are null:"
-              + " ${COMPLETION-CANDIDATES}. error: end the job. keep: the result is null. skip: leave"
+          "What to do with rows that are empty, have another width than --width or the gain, or have"
+              + " elements that are null: ${COMPLETION-CANDIDATES}. error: end the job. keep: the result is null. skip: leave"
               + " the row out (default: error).")
   private Invalid invalid;
 
@@ -199,6 +207,10 @@ final class Spark implements Callable<Integer> {
     List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
     option(arguments, "--output-column", outputColumn);
     option(arguments, "--like", settings.spec().toString());
+    if (width != null && width < 1) {
+      throw new WrongUseException("--width is " + width + ", it must be 1 or more");
+    }
+    param(arguments, "width", width);
     // Some cast orders ask what a gain is stored in.
     param(arguments, "gainType", parameter(arguments, "gain", settings.gain(), written));
     parameter(arguments, "bias", settings.bias(), written);

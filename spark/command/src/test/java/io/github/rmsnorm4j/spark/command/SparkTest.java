@@ -42,6 +42,7 @@ class SparkTest {
     assertThat(wrongUse("--threads", "2", "--master", "local"))
         .contains("--threads and --master exclude each other");
     assertThat(wrongUse("--threads", "0")).contains("--threads is 0, it must be 1 or more");
+    assertThat(wrongUse("--width", "0")).contains("--width is 0, it must be 1 or more");
     assertThat(wrongUse("--handle-invalid", "drop"))
         .contains("'--handle-invalid'", "[error, keep, skip]");
     assertThat(wrongUse("--dtype", "int8")).contains("'int8', it may be f16, bf16, f32 or f64");
@@ -71,6 +72,10 @@ class SparkTest {
         .isEqualTo(
             "in -o out --column c --like rmsnorm --set handleInvalid=skip --master spark://h:1"
                 + " --conf a=b --conf c=d --force --progress none");
+    assertThat(arguments("--like=l2", "--width=64", "--handle-invalid=keep"))
+        .isEqualTo(
+            "in -o out --column c --like l2 --set width=64 --set handleInvalid=keep"
+                + " --progress lines");
     assertThat(arguments("--partial=0.5", "--partial-rounding=down", "--output-column=d"))
         .isEqualTo(
             "in -o out --column c --output-column d --like rmsnorm(part=1/2 down) --progress lines");
