@@ -118,7 +118,7 @@ final class Bench implements Callable<Integer> {
       description =
           "Compare this library's variants and quantised output with its plain norms and with the"
               + " calls that they replace, on one thread, with AVX-512, with AVX2 and without flags."
-              + " About 15 minutes.")
+              + " 7 to 15 minutes.")
   private boolean variants;
 
   @Option(
