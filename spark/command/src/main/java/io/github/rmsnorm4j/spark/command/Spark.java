@@ -127,8 +127,8 @@ final class Spark implements Callable<Integer> {
       paramLabel = "WAY",
       description =
           "What to do with rows that are empty, have another width than --width or the gain, or have"
-              + " elements that are null: ${COMPLETION-CANDIDATES}. error: end the job. keep: the result is null. skip: leave"
-              + " the row out (default: error).")
+              + " elements that are null: ${COMPLETION-CANDIDATES}. error: end the job. keep: the"
+              + " result is null. skip: leave the row out (default: error).")
   private Invalid invalid;
 
   @Mixin private NormOptions norm;
