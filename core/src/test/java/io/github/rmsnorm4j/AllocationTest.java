@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -113,10 +113,7 @@ class AllocationTest {
     assertNoneOver("long rows", LargeCallAllocation.class, LargeCallAllocation.LONG);
   }
 
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);

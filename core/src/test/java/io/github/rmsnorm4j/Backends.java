@@ -20,7 +20,7 @@ final class Backends {
   private static final int EMULATED_ELEMENTS = 3000;
 
   /** Whether tests take all of their draws, as with the profile long. */
-  static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
+  static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
   private Backends() {}
 

@@ -15,8 +15,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -161,10 +161,7 @@ class KernelsPageTest {
 
   @TempDir Path folder;
 
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   void theExampleHasTheBitsOfTheNormAndAProduct() throws Exception {
     String page = Files.readString(Path.of("..", "docs", "kernels.md"));

@@ -3,8 +3,8 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,10 +15,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * whether or not the garbage collector runs. The heap is resident from the start, so that growth is
  * native memory.
  */
-@EnabledIfSystemProperty(
-    named = "tests.long",
-    matches = "true",
-    disabledReason = "the profile long runs it")
+@Tag("long")
 @EnabledOnOs(OS.LINUX)
 @Timeout(120)
 class NativeMemoryTest {

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The arithmetic of the page that explains RMSNorm is the library's, to the bit. */
 @Tag("browser")
 class ExplainArithmeticTest {
-  private static final int ROWS = Boolean.getBoolean("tests.long") ? 1200 : 300;
+  private static final int ROWS = Boolean.getBoolean("tests.all") ? 1200 : 300;
 
   @AutoClose private static Browser browser;
 

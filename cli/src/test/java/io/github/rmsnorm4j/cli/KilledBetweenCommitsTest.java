@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 class KilledBetweenCommitsTest {
   private static final int ROWS = 2048;
   private static final int WIDTH = 4096;
-  private static final boolean LONG = Boolean.getBoolean("tests.long");
+  private static final boolean LONG = Boolean.getBoolean("tests.all");
   private static final int KILLS = 8;
   private static final byte[] OLD = "old".getBytes();
 

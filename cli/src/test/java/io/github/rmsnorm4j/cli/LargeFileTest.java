@@ -25,8 +25,8 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -36,10 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code ./mvnw -Plarge -pl cli -am test -Dtest=LargeFileTest
  * -Dsurefire.failIfNoSpecifiedTests=false}
  */
-@EnabledIfSystemProperty(
-    named = "rmsnorm4j.large",
-    matches = "true",
-    disabledReason = "the profile large runs it")
+@Tag("long")
 class LargeFileTest {
   private static final int WIDTH = 4096;
   private static final long ROWS = 65536;

@@ -20,8 +20,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -33,10 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code ./mvnw -Plarge -pl cli -am test -Dtest=LargeFoldTest -Dsurefire.failIfNoSpecifiedTests=false}
  * </pre>
  */
-@EnabledIfSystemProperty(
-    named = "rmsnorm4j.large",
-    matches = "true",
-    disabledReason = "the profile large runs it")
+@Tag("long")
 class LargeFoldTest {
   private static final int WIDTH = 4096;
   private static final int INNER = 11008;

@@ -32,7 +32,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.FieldSource;
@@ -63,10 +63,7 @@ class AssembledTest {
     return !uses || kernel.text().substring(0, body).contains(" shared[];");
   }
 
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @ParameterizedTest
   @FieldSource("DEVICES")
   void everyKernelFitsInRegisters(String device) throws IOException, InterruptedException {

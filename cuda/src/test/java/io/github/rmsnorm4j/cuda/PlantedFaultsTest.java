@@ -8,8 +8,8 @@ import io.github.rmsnorm4j.cuda.interpret.PtxFault;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** Faults in a kernel are found: by a check of the interpreter, or by the bits of the result. */
 class PlantedFaultsTest {
@@ -178,10 +178,7 @@ class PlantedFaultsTest {
   }
 
   /** Without any one instruction that computes, moves numbers or lets threads meet. */
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   void noInstructionThatMattersCanBeLeftOut() {
     LeftOut leftOut = new LeftOut();

@@ -8,8 +8,8 @@ import java.nio.file.Path;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Headers of nearly 100 MB in a heap of 256 MiB, and names that a locale does not have. */
@@ -54,10 +54,7 @@ class LargeHeaderTest {
   }
 
   /** As many as are read, with names as long as those of models are. */
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   void asManyTensorsAsAreRead() throws IOException {
     IntFunction<String> name =

@@ -35,9 +35,9 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The job as a command, from its words to what it leaves behind. */
@@ -264,10 +264,7 @@ class NormalizeParquetTest {
   }
 
   /** As with Ctrl-C, in a JVM of its own: it leaves nothing of what it has written so far. */
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   @Timeout(120)
   void aJobThatIsEndedLeavesNothing() throws Exception {

@@ -129,7 +129,7 @@ class SameBitsTest {
 
   /** All of them, or else one in turn; orders of rounding differ in types of 16 bits alone. */
   private static List<ElementType> types(NormSpec spec) {
-    if (Boolean.getBoolean("tests.long")) {
+    if (Boolean.getBoolean("tests.all")) {
       return List.of(ElementType.values());
     }
     int turn = specs().toList().indexOf(spec);

@@ -17,14 +17,10 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code rmsnorm compare --quick} from end to end, once, in a process of its own. */
-@EnabledIfSystemProperty(
-    named = "tests.long",
-    matches = "true",
-    disabledReason = "the profile long runs it")
+@Tag("long")
 class CompareTest {
   private static final int VARIANTS = 4;
 

@@ -18,15 +18,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code rmsnorm story --compare}: its table, its files, and the page that shows it. */
-@EnabledIfSystemProperty(
-    named = "tests.long",
-    matches = "true",
-    disabledReason = "the profile long runs it")
+@Tag("long")
 class StoryCompareTest {
   @TempDir private static Path folder;
 

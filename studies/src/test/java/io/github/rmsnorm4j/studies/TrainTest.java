@@ -16,8 +16,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** {@code rmsnorm train} from end to end, in processes of its own. */
@@ -83,10 +83,7 @@ class TrainTest {
   }
 
   /** Each figure of the page is the JSON's, to the digits that the page shows. */
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @Test
   void thePagesFiguresAreTheJsonsAndItLoadsInABrowser() throws IOException, InterruptedException {
     Process child =

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
  * every program on each.
  */
 class BackEndsTest {
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
   /** Of each size; long rows take the most time. */
   private static final Map<Size, Integer> DRAWS =

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class CodeFormulaTest {
   private static final int LEAST_INFINITE = 0x7f800000;
 
-  private static final boolean LONG = Boolean.getBoolean("tests.long");
+  private static final boolean LONG = Boolean.getBoolean("tests.all");
 
   /** Magnitudes are this far apart, so that all exponents and many fractions occur. */
   private static final int STEP = LONG ? 4_099 : 40_009;

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class NormCheckTest {
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
   private static final int PAIRS = ALL_DRAWS ? 1500 : 300;
 
   private static final int PROBES = ALL_DRAWS ? 150 : 50;

@@ -16,7 +16,7 @@ class OtherSumsTest {
   private static final double EPSILON = 1e-5;
 
   /** Otherwise one mean for each type, no rows of 16,384 elements, and fewer seeds. */
-  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.long");
+  private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
   /** The order in which float32 numbers are added. */
   enum Order {

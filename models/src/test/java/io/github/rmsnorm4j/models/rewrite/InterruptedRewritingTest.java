@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class InterruptedRewritingTest {
   private static final String FIRST_SHARD = "model/model-00001-of-00008.safetensors";
   private static final int SHARDS = 8;
-  private static final int KILLS = Boolean.getBoolean("tests.long") ? 12 : 5;
+  private static final int KILLS = Boolean.getBoolean("tests.all") ? 12 : 5;
   private static final long SEED = 5;
 
   @TempDir private Path folder;

@@ -11,7 +11,6 @@ import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import io.github.rmsnorm4j.models.transformer.Placement;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import java.lang.management.ManagementFactory;
-import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -34,10 +33,7 @@ class AllocationTest {
   /** Powers, by the JDK. */
   private static final long REST = 250;
 
-  @EnabledIfSystemProperty(
-      named = "tests.long",
-      matches = "true",
-      disabledReason = "the profile long runs it")
+  @Tag("long")
   @ParameterizedTest
   @CsvSource({
     ", PRE, NONE, 16, 64",

@@ -20,7 +20,7 @@ class BitsCheckTest {
   private static final List<NormCall> CALLS = NormCalls.all();
   private static final List<QuantizedCall> QUANTIZED = QuantizedCalls.all();
 
-  private static final boolean LONG = Boolean.getBoolean("tests.long");
+  private static final boolean LONG = Boolean.getBoolean("tests.all");
 
   private static final List<Backend> BACKENDS =
       LONG ? List.of(Backend.best(), Backend.scalar()) : List.of(Backend.best());
