@@ -139,7 +139,7 @@ public final class Site {
     Path made = checkout.folder().resolve(module.folder()).resolve("target/reports/apidocs");
     if (!Files.isDirectory(made)) {
       throw new IllegalArgumentException(
-          "%s has no Javadoc in target/reports/apidocs, which ./mvnw -Psite package makes"
+          "%s has no Javadoc in target/reports/apidocs, which ./mvnw -Psite -DskipTests package makes"
               .formatted(module.folder()));
     }
     Path to = site.resolve(module.address()).getParent();

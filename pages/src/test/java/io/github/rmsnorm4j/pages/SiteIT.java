@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The folder {@code site}, which {@code ./mvnw -Psite package} has just made. */
+/** The folder {@code site}, which {@code ./mvnw -Psite verify} has just made. */
 class SiteIT {
   /** The folder of this checkout. Maven runs a module's tests in the module's folder. */
   static final Path CHECKOUT = Path.of("").toAbsolutePath().getParent();

@@ -23,7 +23,7 @@ class PublishedGradientVectorsTest {
           "# Gradients of libtorch 2.10.0, on the CPU, by autograd of the Python code of published",
           "# norms: name, type of the rows, of weight and bias, and of the output. Three rows each.",
           "# Hexadecimal floating point. Written by",
-          "# mvn -Poracle -pl core,lab/oracle-tests test -Dtest=PublishedGradientVectorsTest",
+          "# mvn -Ppeers -pl core,lab/oracle-tests test -Dtest=PublishedGradientVectorsTest",
           "# -Dvectors.write -Dsurefire.failIfNoSpecifiedTests=false",
           "");
 

@@ -27,7 +27,7 @@ class PublishedNormsTest {
       List.of(
           "# Answers of libtorch 2.10.0, on the CPU, to the Python code of published norms: name, type",
           "# of the rows, of the weight and of the answer. Hexadecimal floating point. Written by",
-          "# mvn -Poracle -pl core,lab/oracle-tests test -Dtest=PublishedNormsTest -Dvectors.write",
+          "# mvn -Ppeers -pl core,lab/oracle-tests test -Dtest=PublishedNormsTest -Dvectors.write",
           "# -Dsurefire.failIfNoSpecifiedTests=false",
           "");
   private static final int[] WIDTHS = {5, 33};

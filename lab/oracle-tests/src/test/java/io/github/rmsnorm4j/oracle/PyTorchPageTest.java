@@ -45,7 +45,7 @@ class PyTorchPageTest {
       List.of(
           "# Answers of libtorch 2.10.0, on the CPU, to the Python lines of docs/pytorch.md, in float32 and",
           "# bfloat16. What all lines start from comes first. Hexadecimal floating point. Written by",
-          "# mvn -Poracle -pl lab/oracle-tests -am test -Dtest=PyTorchPageTest -Dvectors.write",
+          "# mvn -Ppeers -pl lab/oracle-tests -am test -Dtest=PyTorchPageTest -Dvectors.write",
           "# -Dsurefire.failIfNoSpecifiedTests=false",
           "");
   private static final int ROWS = 3;

@@ -20,7 +20,7 @@ class VectorsTest {
       List.of(
           "# Answers of libtorch 2.10.0, on the CPU: in the row's type, and in float64 for the same",
           "# numbers. Hexadecimal floating point, as Double.parseDouble reads it. Written by",
-          "# mvn -Poracle -pl core,lab/oracle-tests test -Dtest=VectorsTest -Dvectors.write",
+          "# mvn -Ppeers -pl core,lab/oracle-tests test -Dtest=VectorsTest -Dvectors.write",
           "# -Dsurefire.failIfNoSpecifiedTests=false",
           "");
 
