@@ -5,13 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Calls with a gain and a bias for each sample: a forward call allocates a few small objects,
  * whatever the shape, and a backward call a KiB and a half at most for each sample.
  */
-@Timeout(180)
 class SampleAllocationTest {
   private static final int OF_CALL = 512;
   private static final int OF_SAMPLE = 1536;
