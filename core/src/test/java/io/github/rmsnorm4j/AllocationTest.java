@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * for narrow ones. A vector that the JIT puts in a box, 3 to 100 times slower than one that it does
  * not, shows here and nowhere else.
  */
+@Tag("measure")
 class AllocationTest {
   /**
    * The first seed to draw kinds of calls from. Of the first six this one showed most when the test
@@ -110,7 +111,6 @@ class AllocationTest {
     assertNoneOver("long rows", LargeCallAllocation.class, LargeCallAllocation.LONG);
   }
 
-  @Tag("long")
   @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);

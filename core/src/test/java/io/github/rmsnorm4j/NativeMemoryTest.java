@@ -14,10 +14,10 @@ import org.junit.jupiter.params.provider.EnumSource;
  * whether or not the garbage collector runs. The heap is resident from the start, so that growth is
  * native memory.
  */
-@Tag("long")
+@Tag("measure")
 @EnabledOnOs(OS.LINUX)
 class NativeMemoryTest {
-  private static final int MOST_MIB = 64;
+  private static final int MOST_MIB = 160;
 
   @ParameterizedTest
   @EnumSource(NativeMemoryUse.Work.class)
