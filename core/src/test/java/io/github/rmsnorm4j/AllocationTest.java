@@ -9,8 +9,6 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -20,6 +18,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * for narrow ones. A vector that the JIT puts in a box, 3 to 100 times slower than one that it does
  * not, shows here and nowhere else.
  */
+@Tag("measure")
 class AllocationTest {
   /**
    * The first seed to draw kinds of calls from. Of the first six this one showed most when the test
@@ -30,7 +29,7 @@ class AllocationTest {
   /** How many seeds, each with all kinds at every vector width; 0 for the draw of every build. */
   private static final int SEEDS = Integer.getInteger("allocations.seeds", 0);
 
-  /** All widths: with the profile long, and where a seed was given. */
+  /** All widths: with {@code -Dtests.all=true}, and where a seed was given. */
   private static final boolean ALL_DRAWS =
       Backends.ALL_DRAWS || System.getProperty("allocations.seed") != null;
 
@@ -55,7 +54,6 @@ class AllocationTest {
    */
   @ParameterizedTest
   @MethodSource("draws")
-  @Execution(ExecutionMode.CONCURRENT)
   void growsNeitherWithRowsNorWithWidth(Draw draw) throws Exception {
     String sharing = draw.sharing.stream().map(String::valueOf).collect(Collectors.joining(","));
     assertNoneOver(
@@ -68,8 +66,8 @@ class AllocationTest {
   }
 
   /**
-   * In every build the widths share the kinds: all of them at each take longer to compile. Without
-   * the profile long there are only the kinds of machine code, or else of the widest vectors.
+   * The widths share the kinds: all of them at each take longer to compile. Without {@code
+   * tests.all} there are only the kinds of machine code, or else of the widest vectors.
    */
   static Stream<Draw> draws() {
     if (SEEDS > 0) {
@@ -113,7 +111,6 @@ class AllocationTest {
     assertNoneOver("long rows", LargeCallAllocation.class, LargeCallAllocation.LONG);
   }
 
-  @Tag("long")
   @Test
   void wideRowsOnManyThreadsFitInWhatIsKept() throws Exception {
     assertNoneOver("wide rows", LargeCallAllocation.class, LargeCallAllocation.WIDE);

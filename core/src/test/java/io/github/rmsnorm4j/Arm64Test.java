@@ -20,6 +20,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import jdk.incubator.vector.FloatVector;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,8 +52,15 @@ class Arm64Test {
       Pattern.compile(
           "\\s4\\s+io\\.github\\.rmsnorm4j\\.internal\\.lowering\\.((?!loops_)\\w+_\\d+)/");
 
-  private static final int WIDTH = 1024;
+  private static final int WIDTH = 8192;
   private static final int CALLS = 10;
+
+  /**
+   * More than the few objects that a kernel leaves outside of its loop; one for each vector of a
+   * row has three times as much at least.
+   */
+  private static final long MOST_BYTES = 8 * CountedCall.FEW_BYTES;
+
   private static final double MOST_SECONDS = 60;
 
   private static final OperatingSystemMXBean SYSTEM =
@@ -66,6 +74,7 @@ class Arm64Test {
     assertThat(Backend.best().reason()).startsWith("the Vector API is there; no machine code: ");
   }
 
+  @Tag("measure")
   @Test
   void anyCall() throws IOException {
     check(
@@ -80,6 +89,7 @@ class Arm64Test {
         });
   }
 
+  @Tag("measure")
   @Test
   void anyBackwardCall() throws IOException {
     check(
@@ -104,15 +114,14 @@ class Arm64Test {
     Set<String> before = compiled();
     Set<String> compiled = Set.of();
     int draws = 0;
-    while (draws < recipes.size() && (draws < DRAWS || compiled.size() < DRAWS / 4)) {
-      check.accept(recipes.get(draws++));
+    while (draws < DRAWS || compiled.size() < DRAWS / 4) {
+      check.accept(recipes.get(draws++ % recipes.size()));
       if (draws >= DRAWS) {
         compiled = compiled();
         compiled.removeAll(before);
       }
     }
     System.out.println(direction + ", kernels compiled by C2: " + compiled);
-    assertThat(compiled).as("%d calls", draws).hasSizeGreaterThanOrEqualTo(DRAWS / 4);
   }
 
   /** The kernels that C2 has compiled, by the log that this JVM writes. */
@@ -127,7 +136,8 @@ class Arm64Test {
     }
   }
 
-  /** Vectors that are no instructions are objects: a call with them allocates hundreds. */
+  /** Vectors that are no instructions are objects, hundreds of them in a row. */
+  @Tag("measure")
   @ParameterizedTest
   @EnumSource
   void kernelsAreVectorInstructions(ElementType type) {
@@ -141,7 +151,7 @@ class Arm64Test {
       Rows expected = Rows.of(arena.allocate(in.byteSize(), 64), type, 1, WIDTH);
       norm(Backend.scalar()).apply(x, expected);
       Rows y = Rows.of(arena.allocate(in.byteSize(), 64), type, 1, WIDTH);
-      assertThat(bytesPerCall(norm(Backends.VECTORS), x, y)).isLessThan(CountedCall.FEW_BYTES);
+      assertThat(bytesPerCall(norm(Backends.VECTORS), x, y)).isLessThan(MOST_BYTES);
       assertThat(y.segment().mismatch(expected.segment())).isEqualTo(-1);
     }
   }
@@ -160,7 +170,7 @@ class Arm64Test {
         norm.apply(x, y);
       }
       bytes = (CountedCall.allocatedBytes(false) - before) / CALLS;
-    } while (bytes >= CountedCall.FEW_BYTES && seconds() < end);
+    } while (bytes >= MOST_BYTES && seconds() < end);
     return bytes;
   }
 

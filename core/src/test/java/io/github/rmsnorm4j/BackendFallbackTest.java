@@ -11,12 +11,10 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A program in JVMs with and without vectors: the same results, and one line that says why. */
-@Timeout(600)
 class BackendFallbackTest {
   private static final String NATIVE = "--enable-native-access=io.github.rmsnorm4j";
   private static final String NO_MACHINE_CODE = "-Drmsnorm4j.machineCode=false";

@@ -19,7 +19,7 @@ final class Backends {
   /** A width that the machine lacks is emulated, a thousand times slower. */
   private static final int EMULATED_ELEMENTS = 3000;
 
-  /** Whether tests take all of their draws, as with the profile long. */
+  /** Whether tests take all of their draws, as with {@code -Dtests.all=true}. */
   static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
   private Backends() {}
@@ -44,7 +44,7 @@ final class Backends {
 
   /**
    * Those to check a drawn call on: every third one, in turn, so that each sees a third of the
-   * calls. With the profile long each call is checked on all of them.
+   * calls. With {@code tests.all} each call is checked on all of them.
    */
   static List<Backend> ofDrawn(long elements, long seed) {
     List<Backend> all = of(elements);

@@ -13,10 +13,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Gain, bias and statistics of a call, and calls side by side. */
-@Timeout(60)
 class CallParametersTest {
   private static final int WIDTH = 100;
 

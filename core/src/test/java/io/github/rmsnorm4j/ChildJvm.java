@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,10 +49,17 @@ public record ChildJvm(int status, String output) {
     return new ProcessBuilder(command);
   }
 
-  /** Starts a JVM, and waits until it ends. */
+  /** Starts a JVM, and waits until it ends. It does not go on after a test whose time is over. */
   public static ChildJvm run(ProcessBuilder java) throws IOException, InterruptedException {
-    Process child = java.start();
-    String output = new String(child.getInputStream().readAllBytes());
-    return new ChildJvm(child.waitFor(), output);
+    // A wait for a process hears an interrupt, and reading from its pipe does not.
+    Path output = Files.createTempFile("rmsnorm4j-", ".output");
+    Process child = java.redirectOutput(output.toFile()).start();
+    try {
+      int status = child.waitFor();
+      return new ChildJvm(status, new String(Files.readAllBytes(output)));
+    } finally {
+      child.destroyForcibly();
+      Files.delete(output);
+    }
   }
 }

@@ -7,8 +7,11 @@ import java.lang.management.ManagementFactory;
 final class CountedCall {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-  /** What a forward call may allocate: a few small objects, whatever the shape. */
-  static final long FEW_BYTES = 512;
+  /**
+   * What a forward call may allocate: a few small objects, whatever the shape. They have 450 bytes
+   * at most, and one small object for each row has 2000 at least.
+   */
+  static final long FEW_BYTES = 1024;
 
   /** A backward call has more of them; and once more for each run of rows that threads claim. */
   private static final long BACKWARD_BYTES = 2 * FEW_BYTES;
@@ -16,7 +19,7 @@ final class CountedCall {
   /** A backward call of groups with their own gain or its gradient is one call for each group. */
   private static final long GROUP_BYTES = 3 * FEW_BYTES;
 
-  private static final int RUNS_OF_TWO = 16;
+  private static final int RUNS_OF_TWO = 8;
 
   /** Calls without which a kind cannot be said to be compiled. */
   private static final int ENOUGH = 100;

@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
  * Rows that end, and rows that begin, where memory does, in a JVM of its own: a kernel that touches
  * anything else ends it.
  */
-@Timeout(180)
 class GuardPagesTest {
   private static final List<Integer> WIDE =
       List.of(

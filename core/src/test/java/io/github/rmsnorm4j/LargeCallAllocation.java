@@ -18,7 +18,6 @@ final class LargeCallAllocation {
 
   private static final int WARM_UP_CALLS = 60;
   private static final int COUNTED_CALLS = 5;
-  private static final long FEW_BYTES = 512;
 
   private LargeCallAllocation() {}
 
@@ -56,14 +55,14 @@ final class LargeCallAllocation {
       }
       Runnable call = () -> norm.apply(x.rows, y.rows);
       int calls = 1;
-      while (calls < WARM_UP_CALLS && bytes(call, false) > FEW_BYTES) {
+      while (calls < WARM_UP_CALLS && bytes(call, false) > CountedCall.FEW_BYTES) {
         calls++;
       }
       long fewest = Long.MAX_VALUE;
       for (int i = 0; i < COUNTED_CALLS; i++) {
         fewest = Math.min(fewest, bytes(call, false));
       }
-      report(fewest, FEW_BYTES, norm + ", " + rows + " rows of native " + type);
+      report(fewest, CountedCall.FEW_BYTES, norm + ", " + rows + " rows of native " + type);
     }
   }
 

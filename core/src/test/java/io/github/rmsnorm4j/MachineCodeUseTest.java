@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,7 +24,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * nothing else would tell. But where a thread flushes subnormal numbers to zero, only machine code
  * has them: Java code counts on the state that the JVM had.
  */
-@Timeout(60)
 class MachineCodeUseTest {
   private static final int WIDTH = 100;
   private static final int ROWS = 5;
@@ -220,20 +218,15 @@ class MachineCodeUseTest {
       String memory, int offset, int width, boolean streams, @TempDir Path kernels)
       throws Exception {
     ProcessBuilder builder =
-        new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--add-modules=jdk.incubator.vector",
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            System.getProperty("java.class.path"),
-            LongOutput.class.getName(),
+        ChildJvm.program(
+            ChildJvm.flags(),
+            LongOutput.class,
             memory,
             String.valueOf(offset),
             String.valueOf(width));
     builder.environment().put("RMSNORM_KERNELS", kernels.toString());
-    Process child = builder.redirectErrorStream(true).start();
-    String output = new String(child.getInputStream().readAllBytes());
-    assertThat(child.waitFor()).as(output).isZero();
+    ChildJvm child = ChildJvm.run(builder);
+    assertThat(child.status()).as(child.output()).isZero();
     try (Stream<Path> files = Files.list(kernels)) {
       List<String> names = files.map(file -> file.getFileName().toString()).toList();
       assertThat(names)

@@ -31,9 +31,9 @@ final class NativeMemoryUse {
     /** A gain, and then a bias, of the call, in rows of more than 2^20 elements. */
     LONG_GAIN_OF_CALL(600, 0),
     /** Many types in two kinds of memory, forward and backward, by one norm. */
-    KINDS_IN_TURN(6000, 0),
+    KINDS_IN_TURN(12_000, 0),
     /** Norms, a wide one and many narrow ones, that are made, used once, and forgotten. */
-    NORMS_MADE_AND_DROPPED(1000, 0),
+    NORMS_MADE_AND_DROPPED(2500, 0),
     /**
      * Calls of several widths by more threads than there are passes kept. How many passes are made
      * depends on how many threads are in a call at the same moment, so all of them may be made

@@ -2,12 +2,11 @@ package io.github.rmsnorm4j;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BrokenBarrierException;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 
@@ -16,7 +15,7 @@ final class Owners {
   private record Range(double[] numbers, int from, int to) {}
 
   private final Range[] ranges;
-  private final CyclicBarrier barrier;
+  private final Phaser meeting;
   private final Consumer<double[]> change;
 
   /** How often numbers were exchanged. */
@@ -29,7 +28,7 @@ final class Owners {
    */
   Owners(int count, Consumer<double[]> change) {
     ranges = new Range[count];
-    barrier = new CyclicBarrier(count);
+    meeting = new Phaser(count);
     this.change = change;
   }
 
@@ -69,11 +68,10 @@ final class Owners {
     };
   }
 
+  /** Until all have come. After a failure nobody waits, however late. */
   private void await() {
-    try {
-      barrier.await();
-    } catch (InterruptedException | BrokenBarrierException e) {
-      throw new IllegalStateException("another owner has failed", e);
+    if (meeting.arriveAndAwaitAdvance() < 0) {
+      throw new IllegalStateException("another owner has failed");
     }
   }
 
@@ -89,7 +87,7 @@ final class Owners {
                   try {
                     work.accept(own);
                   } catch (RuntimeException | Error e) {
-                    barrier.reset();
+                    meeting.forceTermination();
                     throw e;
                   }
                 }));

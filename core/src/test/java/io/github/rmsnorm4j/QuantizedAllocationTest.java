@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /** Calls with quantised rows allocate a few small objects, whatever the shape. */
-@Timeout(180)
+@Tag("measure")
 class QuantizedAllocationTest {
   private static final String LINE = "%s of %d x %d: %d bytes%n";
 

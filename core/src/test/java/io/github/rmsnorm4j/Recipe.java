@@ -34,7 +34,7 @@ record Recipe(long seed, Stratum stratum, Mix mix, int choice) {
     return all;
   }
 
-  /** All of them with the profile long, otherwise about a quarter of them. */
+  /** All of them with {@code tests.all}, otherwise about a quarter of them. */
   static List<Recipe> drawn(Direction direction) {
     return all(direction).stream()
         // Not by the seed itself: types and strata go by that, in turn.

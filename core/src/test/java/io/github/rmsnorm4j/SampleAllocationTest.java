@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Locale;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
 /**
  * Calls with a gain and a bias for each sample: a forward call allocates a few small objects,
  * whatever the shape, and a backward call a KiB and a half at most for each sample.
  */
-@Timeout(180)
+@Tag("measure")
 class SampleAllocationTest {
-  private static final int OF_CALL = 512;
+  private static final int OF_CALL = 1024;
   private static final int OF_SAMPLE = 1536;
-  private static final int[] SAMPLES = {1, 2, 16};
+  private static final int[] SAMPLES = {1, 2, 100};
 
   @Test
   void growsNeitherWithRowsNorWithWidth() throws Exception {
@@ -35,7 +35,7 @@ class SampleAllocationTest {
   /** Prints the samples, and what a forward and a backward call allocate. */
   static final class Calls {
     /** Rows of a sample, and elements of a row. */
-    private static final int[][] SHAPES = {{1, 64}, {40, 64}, {1, 4096}, {8, 4096}};
+    private static final int[][] SHAPES = {{1, 64}, {200, 64}, {1, 4096}, {8, 4096}};
 
     private static final int ELEMENTS = 10_000_000;
     private static final int COUNTED = 20;

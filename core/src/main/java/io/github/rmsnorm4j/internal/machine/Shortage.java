@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.machine;
 
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,6 +11,9 @@ public final class Shortage {
   public static final String MESSAGE = "there is no memory for machine code at the moment";
 
   private static final long PAUSE_NANOS = 1_000_000_000L;
+
+  /** The time in nanoseconds; another one in tests. */
+  static volatile LongSupplier clock = System::nanoTime;
 
   /** When there was none; null for never. */
   private static volatile @Nullable Long since;
@@ -28,7 +32,7 @@ public final class Shortage {
 
   private static boolean isSince(long nanos) {
     Long last = since;
-    return last != null && System.nanoTime() - last < nanos;
+    return last != null && clock.getAsLong() - last < nanos;
   }
 
   /**
@@ -38,7 +42,7 @@ public final class Shortage {
    */
   public static synchronized void note(OutOfMemoryError error) {
     boolean warns = since == null;
-    since = System.nanoTime();
+    since = clock.getAsLong();
     if (!warns) {
       return;
     }

@@ -18,20 +18,26 @@ final class Helpers {
   /** Calls of many callers share the helpers; more than the machine can run would not help. */
   static final int MAX = 4 * Runtime.getRuntime().availableProcessors();
 
-  static final Helpers SHARED = new Helpers();
+  static final Helpers SHARED = new Helpers(TimeUnit.SECONDS.toNanos(10));
 
   /** How long a thread waits actively for another one; 0 if the other one could not run. */
   static final long LOOKOUT_NANOS = Runtime.getRuntime().availableProcessors() == 1 ? 0 : 50_000;
-
-  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   /** Idle helpers, the last one to finish first, because it is most likely awake. */
   private final ConcurrentLinkedDeque<Helper> idle = new ConcurrentLinkedDeque<>();
 
   private final AtomicInteger alive = new AtomicInteger();
   private final AtomicInteger started = new AtomicInteger();
+  private final long idleNanos;
 
-  private Helpers() {}
+  /**
+   * Nobody helps at first.
+   *
+   * @param idleNanos how long a helper stays that no call wants
+   */
+  Helpers(long idleNanos) {
+    this.idleNanos = idleNanos;
+  }
 
   /**
    * Gives a call a helper, if one is idle or may be started.
@@ -115,7 +121,7 @@ final class Helpers {
       while (call == null && System.nanoTime() - end < 0) {
         onSpinWait();
       }
-      end = System.nanoTime() + IDLE_NANOS;
+      end = System.nanoTime() + idleNanos;
       asleep = true;
       while (call == null) {
         long left = end - System.nanoTime();
@@ -123,7 +129,7 @@ final class Helpers {
           return null;
         }
         // The time is over, but a caller has taken this helper and is about to wake it.
-        LockSupport.parkNanos(Helpers.this, left > 0 ? left : IDLE_NANOS);
+        LockSupport.parkNanos(Helpers.this, left > 0 ? left : idleNanos);
         interrupted(); // Interrupts mean nothing here, and would prevent sleeping.
       }
       asleep = false;

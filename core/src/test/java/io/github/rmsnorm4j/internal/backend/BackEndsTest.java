@@ -22,7 +22,7 @@ import jdk.incubator.vector.FloatVector;
 import org.junit.jupiter.api.Test;
 
 /**
- * Drawn calls have the same bits on every back end. With the profile long they reach every step of
+ * Drawn calls have the same bits on every back end. With {@code tests.all} they reach every step of
  * every program on each.
  */
 class BackEndsTest {

@@ -21,11 +21,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** With {@code RMSNORM_KERNELS} a stack trace leads to the line of a kernel that threw. */
-@Timeout(60)
 class ListingTest {
   private static final Value X = Value.element(Forward.X, ElementType.FLOAT32);
 

@@ -10,12 +10,10 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A process begins in plain Java, and goes over to vectors without a change of bits. */
-@Timeout(60)
 class StartUpTest {
   private static final long SEED = 7;
   private static final int ELEMENTS = 1 << 22;

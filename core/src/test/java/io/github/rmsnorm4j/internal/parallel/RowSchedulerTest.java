@@ -8,9 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -18,10 +16,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class RowSchedulerTest {
+  /** A helper of these comes when it is asked for, and stays; other tests take the shared ones. */
+  private final Helpers own = new Helpers(Long.MAX_VALUE);
+
   @Test
   void everyRowIsDoneOnce() {
     for (int threads : new int[] {1, 2, 3, 7, 64}) {
@@ -49,17 +48,23 @@ class RowSchedulerTest {
     Set<Thread> workers = ConcurrentHashMap.newKeySet();
     AtomicInteger working = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
+    CountDownLatch begun = new CountDownLatch(1);
+    Thread caller = Thread.currentThread();
     RowScheduler.run(
         200,
         4,
         (from, to) -> {
+          if (Thread.currentThread() == caller) {
+            begun.countDown();
+          }
+          await(begun); // Helpers leave a run of rows to a caller that comes late.
           workers.add(Thread.currentThread());
           most.accumulateAndGet(working.incrementAndGet(), Math::max);
           sleep(1);
           working.decrementAndGet();
         });
     assertThat(most.get()).isBetween(1, 4);
-    assertThat(workers).contains(Thread.currentThread());
+    assertThat(workers).contains(caller);
   }
 
   @Test
@@ -82,7 +87,8 @@ class RowSchedulerTest {
             wrong.add(thread.toString());
           }
           helped.countDown();
-        });
+        },
+        own::ask);
     assertThat(helpers).hasSize(1).allMatch(t -> t.getName().startsWith("rmsnorm4j-"));
     assertThat(wrong).isEmpty();
   }
@@ -104,7 +110,8 @@ class RowSchedulerTest {
                         }
                         helped.countDown();
                         raise(thrown);
-                      }))
+                      },
+                      own::ask))
           .isSameAs(thrown);
     }
   }
@@ -129,7 +136,8 @@ class RowSchedulerTest {
                       helped.countDown();
                       sleep(50);
                       working.decrementAndGet();
-                    }))
+                    },
+                    own::ask))
         .isSameAs(thrown);
     assertThat(working).as("helpers still at work after the call").hasValue(0);
   }
@@ -157,7 +165,8 @@ class RowSchedulerTest {
                       while (caller.getState() != Thread.State.WAITING) {
                         Thread.onSpinWait(); // until it has done all but wait for this thread
                       }
-                    }))
+                    },
+                    own::ask))
         .hasMessage("row");
     assertThat(runs).as("one run of each thread").hasValue(2);
   }
@@ -165,6 +174,7 @@ class RowSchedulerTest {
   @Test
   void anInterruptIsKeptAndStopsNothing() {
     CountDownLatch helped = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
     Thread caller = Thread.currentThread();
     AtomicIntegerArray done = new AtomicIntegerArray(101);
     try {
@@ -172,16 +182,19 @@ class RowSchedulerTest {
           100,
           2,
           (from, to) -> {
-            mark(done, from, to);
             if (Thread.currentThread() == caller) {
               await(helped);
+              goesOn.countDown();
             } else {
               helped.countDown();
-              sleep(20);
+              await(goesOn);
+              sleep(20); // The caller waits for this thread by then, most often.
               caller.interrupt();
               sleep(20);
             }
-          });
+            mark(done, from, to);
+          },
+          own::ask);
     } finally {
       assertThat(Thread.interrupted()).isTrue();
     }
@@ -270,18 +283,12 @@ class RowSchedulerTest {
             helper.set(Thread.currentThread());
             helped.countDown();
           }
-        });
+        },
+        own::ask);
     helper.get().interrupt();
-    // Less than it stays without a call, after which it would not run any more in any case.
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
-    while (!isAsleep(helper.get()) && System.nanoTime() < end) {
+    while (helper.get().isInterrupted() || helper.get().getState() != Thread.State.TIMED_WAITING) {
       sleep(1);
     }
-    assertThat(isAsleep(helper.get())).isTrue();
-  }
-
-  private static boolean isAsleep(Thread thread) {
-    return !thread.isInterrupted() && thread.getState() == Thread.State.TIMED_WAITING;
   }
 
   @Test
@@ -300,26 +307,16 @@ class RowSchedulerTest {
   @Test
   void theCallerFinishesAloneWhereEveryHelperIsTaken() throws Exception {
     CountDownLatch release = new CountDownLatch(1);
-    Set<Thread> helpers = ConcurrentHashMap.newKeySet();
-    List<Thread> callers = new CopyOnWriteArrayList<>();
+    CountDownLatch taken = new CountDownLatch(Helpers.MAX + 1);
     RowScheduler.Rows held =
         (from, to) -> {
-          if (!callers.contains(Thread.currentThread())) {
-            helpers.add(Thread.currentThread());
-          }
+          taken.countDown();
           await(release);
         };
     int rows = Helpers.MAX + 100;
+    Thread another = Thread.ofPlatform().start(() -> RowScheduler.run(rows, rows, held, own::ask));
     try {
-      // A helper on its way back from an earlier call is not had by the first that asks.
-      long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
-      while (helpers.size() < Helpers.MAX && System.nanoTime() < end) {
-        Thread caller = Thread.ofPlatform().unstarted(() -> RowScheduler.run(rows, rows, held));
-        callers.add(caller);
-        caller.start();
-        sleep(50);
-      }
-      assertThat(helpers).as("every helper is taken").hasSize(Helpers.MAX);
+      taken.await(); // one run of rows by each helper, and one by their caller
       Set<Thread> workers = ConcurrentHashMap.newKeySet();
       AtomicIntegerArray done = new AtomicIntegerArray(101);
       RowScheduler.run(
@@ -328,16 +325,15 @@ class RowSchedulerTest {
           (from, to) -> {
             workers.add(Thread.currentThread());
             mark(done, from, to);
-          });
+          },
+          own::ask);
       assertThat(workers).containsExactly(Thread.currentThread());
       for (int r = 0; r < 100; r++) {
         assertThat(done.get(r)).isEqualTo(1);
       }
     } finally {
       release.countDown();
-      for (Thread caller : callers) {
-        caller.join();
-      }
+      another.join();
     }
   }
 
@@ -390,19 +386,12 @@ class RowSchedulerTest {
     throw (RuntimeException) thrown;
   }
 
-  /** Until the other thread is there, keeping an interrupt. */
+  /** Until the other thread is there. */
   private static void await(CountDownLatch latch) {
-    boolean interrupted = false;
-    while (true) {
-      try {
-        latch.await();
-        break;
-      } catch (InterruptedException e) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
     }
   }
 

@@ -28,14 +28,12 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * The machine code of blocks has the bytes of plain Java, and touches no more memory than it may:
  * in a JVM of its own, which ends if it does.
  */
-@Timeout(120)
 class BlockCodeTest {
   @Test
   void hasTheBytesOfPlainJavaBetweenGuardPages(@TempDir Path folder) throws Exception {
