@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,7 +38,19 @@ final class RewritingProcess {
     return Arrays.equals(content, expected);
   }
 
+  /** Its pipe closes, also when the test is killed. */
+  private static void endWithTheTest() {
+    try {
+      System.in.read();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } finally {
+      Runtime.getRuntime().halt(1);
+    }
+  }
+
   public static void main(String[] args) throws IOException {
+    Thread.ofPlatform().daemon().start(RewritingProcess::endWithTheTest);
     byte[] piece = new byte[PIECE];
     for (int round = 1; ; round++) {
       Arrays.fill(piece, (byte) round);
