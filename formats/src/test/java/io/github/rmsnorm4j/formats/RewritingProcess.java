@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A process that replaces a file again and again until it is killed or the disk is full; each time
- * the file is {@link #SIZE} bytes of one value, another than the last time.
+ * A process that replaces a file again and again until it or the test is killed or the disk is
+ * full; each time the file is {@link #SIZE} bytes of one value, another than the last time.
  */
 final class RewritingProcess {
   static final int SIZE = 1 << 20;
@@ -38,8 +38,9 @@ final class RewritingProcess {
   }
 
   public static void main(String[] args) throws IOException {
+    ProcessHandle test = ProcessHandle.current().parent().orElseThrow();
     byte[] piece = new byte[PIECE];
-    for (int round = 1; ; round++) {
+    for (int round = 1; test.isAlive(); round++) {
       Arrays.fill(piece, (byte) round);
       try (ReplacingFile file = ReplacingFile.create(Path.of(args[0]), true)) {
         for (int written = 0; written < SIZE; written += PIECE) {

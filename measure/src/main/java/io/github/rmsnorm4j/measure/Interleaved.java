@@ -29,10 +29,15 @@ public record Interleaved(Effort effort, LongSupplier clock) {
    * @return the times of each, in the same order
    */
   public List<Samples> measure(List<List<Runnable>> entrants) {
+    return measure(entrants, System::nanoTime);
+  }
+
+  /** With a clock for the warm-up, which real time must end whatever the other clock is. */
+  List<Samples> measure(List<List<Runnable>> entrants, LongSupplier wall) {
     List<Long> calls = new ArrayList<>();
     List<List<Double>> times = new ArrayList<>();
     for (List<Runnable> entrant : entrants) {
-      calls.add(warmUp(entrant.getFirst()));
+      calls.add(warmUp(entrant.getFirst(), wall));
       times.add(new ArrayList<>());
     }
     for (int round = 0; round < effort.rounds(); round++) {
@@ -51,21 +56,21 @@ public record Interleaved(Effort effort, LongSupplier clock) {
    * with one kind of code and goes over to another is slow until the second is compiled. Goes on no
    * longer than {@link #LONGEST}. Returns how many calls fill a sample then.
    */
-  private long warmUp(Runnable work) {
+  private long warmUp(Runnable work, LongSupplier wall) {
     double best = Double.MAX_VALUE;
-    long begun = System.nanoTime();
+    long begun = wall.getAsLong();
     long changed = begun;
     long calls = 1;
     do {
       long took = Math.max(1, time(work, calls));
       double perCall = (double) took / calls;
       if (perCall < best * FASTER || perCall > best * SLOW) {
-        changed = System.nanoTime();
+        changed = wall.getAsLong();
       }
       best = Math.min(best, perCall);
       calls = Math.clamp(calls * effort.sampleNanos() / took, 1, 2 * calls);
-    } while (System.nanoTime() - changed < effort.settledNanos()
-        && System.nanoTime() - begun < LONGEST * effort.settledNanos());
+    } while (wall.getAsLong() - changed < effort.settledNanos()
+        && wall.getAsLong() - begun < LONGEST * effort.settledNanos());
     return calls;
   }
 

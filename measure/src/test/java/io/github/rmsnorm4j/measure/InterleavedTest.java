@@ -6,11 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
 class InterleavedTest {
   private final AtomicLong clock = new AtomicLong();
+  private final AtomicLong ticks = new AtomicLong();
   private final List<String> done = new ArrayList<>();
   // A sample of no length holds one call.
   private final Interleaved measurement = new Interleaved(new Effort(0, 3, 0), clock::get);
@@ -41,29 +40,24 @@ class InterleavedTest {
             "a", "b", "c at one place", "a", "b", "c at another", "a", "b", "c at one place");
   }
 
+  /** The times of work of which each call ticks once, settled after so many ticks. */
+  private List<Samples> warmAfter(long settled, Runnable work) {
+    return new Interleaved(new Effort(settled, 3, 0), clock::get)
+        .measure(List.of(List.of(work)), ticks::get);
+  }
+
   /** Plain Java, then other code until it is compiled, then the compiled code. */
   @Test
   void whatIsSlowForAWhileIsNotWarm() {
-    long[] slowUntil = {0};
-    int[] calls = {0};
+    // Slow for four times as long as what is settled, but not for as long as is waited at most.
     Runnable work =
-        () -> {
-          if (++calls[0] == 3) {
-            slowUntil[0] = System.nanoTime() + 200_000_000;
-          }
-          clock.addAndGet(System.nanoTime() < slowUntil[0] ? 100 : 10);
-        };
-    List<Samples> samples =
-        new Interleaved(new Effort(50_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
-    assertThat(samples).containsExactly(new Samples(List.of(10.0, 10.0, 10.0)));
+        () -> clock.addAndGet(ticks.incrementAndGet() < 3 || ticks.get() > 203 ? 10 : 100);
+    assertThat(warmAfter(50, work)).containsExactly(new Samples(List.of(10.0, 10.0, 10.0)));
   }
 
   @Test
   void whatStaysSlowIsMeasuredAsItIs() {
-    int[] calls = {0};
-    Runnable work = () -> clock.addAndGet(++calls[0] < 3 ? 10 : 100);
-    List<Samples> samples =
-        new Interleaved(new Effort(20_000_000, 3, 0), clock::get).measure(List.of(List.of(work)));
-    assertThat(samples).containsExactly(new Samples(List.of(100.0, 100.0, 100.0)));
+    Runnable work = () -> clock.addAndGet(ticks.incrementAndGet() < 3 ? 10 : 100);
+    assertThat(warmAfter(20, work)).containsExactly(new Samples(List.of(100.0, 100.0, 100.0)));
   }
 }

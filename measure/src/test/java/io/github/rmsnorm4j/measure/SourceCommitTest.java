@@ -43,7 +43,11 @@ class SourceCommitTest {
     List<String> command = new ArrayList<>(List.of("git", "-C", folder.toString()));
     command.addAll(List.of(arguments));
     try {
-      return new ProcessBuilder(command).redirectErrorStream(true).start().waitFor();
+      return new ProcessBuilder(command)
+          .redirectErrorStream(true)
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .waitFor();
     } catch (IOException e) {
       return -1;
     }

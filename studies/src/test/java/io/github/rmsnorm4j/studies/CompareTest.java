@@ -84,6 +84,7 @@ class CompareTest {
     assertThat(TestJson.<List<?>>get(json, "results.timings")).hasSize(5);
   }
 
+  @Tag("measure")
   @Test
   void aFusedNormTakesTwoTensorsAndANaiveOneThree() {
     assumeThat(Path.of("/proc/self/status")).isReadable(); // No other system tells.

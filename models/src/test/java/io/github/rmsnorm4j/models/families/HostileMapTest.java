@@ -2,25 +2,26 @@ package io.github.rmsnorm4j.models.families;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.GainStatistics;
+import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.StoredModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Rules of a stranger: each is refused in one short line and in little time, or does what it says.
+ * Rules of a stranger: each is refused in one short line, or does what it says, and none takes for
+ * ever.
  */
 class HostileMapTest {
-  private static final Duration LONGEST = Duration.ofSeconds(10);
   private static final int LONGEST_MESSAGE = 2000;
 
   @TempDir private Path folder;
@@ -42,15 +43,12 @@ class HostileMapTest {
   }
 
   private void refused(String fields, String problem) {
-    assertTimeoutPreemptively(
-        LONGEST,
-        () ->
-            assertThatThrownBy(() -> inspect(fields))
-                .isInstanceOf(FormatException.class)
-                .message()
-                .hasLineCount(1)
-                .hasSizeLessThan(LONGEST_MESSAGE)
-                .contains(problem));
+    assertThatThrownBy(() -> inspect(fields))
+        .isInstanceOf(FormatException.class)
+        .message()
+        .hasLineCount(1)
+        .hasSizeLessThan(LONGEST_MESSAGE)
+        .contains(problem);
   }
 
   private static String others(String pattern) {
@@ -112,9 +110,10 @@ class HostileMapTest {
   }
 
   @Test
-  void manyNamesWithAStar() {
+  void manyNamesWithAStar() throws IOException {
     String stars = ("\"a*\",").repeat(100_000);
-    assertTimeoutPreemptively(LONGEST, () -> inspect("\"others\": [" + stars + "\"rotary*\"]"));
+    Inspection inspection = inspect("\"others\": [" + stars + "\"rotary*\"]");
+    assertThat(inspection.model().unknown()).isEmpty();
   }
 
   /** An entry of a list may be empty, the last too. */
@@ -128,11 +127,12 @@ class HostileMapTest {
 
   /** A gain that rules name again and again is read once. */
   @Test
-  void aNormThatIsNamedOftenIsReadOnce() {
+  void aNormThatIsNamedOftenIsReadOnce() throws IOException {
     String rule = "{\"name\": \"model.norm{" + ",".repeat(899) + "}\"}";
     String rules = (rule + ",").repeat(79) + rule;
-    assertTimeoutPreemptively(
-        LONGEST, () -> assertThat(inspect("\"norms\": [" + rules + "]").norms()).hasSize(72_000));
+    List<InspectedNorm> norms = inspect("\"norms\": [" + rules + "]").norms();
+    GainStatistics read = norms.getFirst().gain().orElseThrow();
+    assertThat(norms).hasSize(72_000).allMatch(norm -> norm.gain().orElseThrow() == read);
   }
 
   @Test

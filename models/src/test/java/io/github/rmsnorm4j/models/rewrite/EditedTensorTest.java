@@ -26,13 +26,14 @@ class EditedTensorTest {
   @TempDir private Path folder;
   private final TestModel model = TestModel.gpt2(WIDTH);
   private final double[] gain = model.values(GAIN);
+  private int models;
 
   private interface Value {
     double at(int row, int column);
   }
 
   private double[] edited(String source, Step... steps) throws IOException {
-    Path path = folder.resolve("m" + System.nanoTime());
+    Path path = folder.resolve("m" + models++);
     try (TensorFile file = TensorFile.open(model.write(path, Dtype.F64, 1))) {
       double[] all = new double[(int) file.tensor(source).elements()];
       int columns = (int) (long) file.tensor(source).shape().getLast();

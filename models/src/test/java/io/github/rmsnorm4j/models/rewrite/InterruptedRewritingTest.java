@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,16 +83,20 @@ class InterruptedRewritingTest {
     Random random = new Random(SEED);
     int caught = 0;
     int resumed = 0;
-    for (int kill = 0; kill < KILLS; kill++) {
+    // Until a kill was in the middle, and another after a finished shard.
+    for (int kill = 0; kill < KILLS || caught == 0 || resumed == 0; kill++) {
       Process process = start();
-      assertThat(process.getInputStream().read()).isEqualTo('r');
-      if (kill % 4 == 0) {
-        awaitTheFirstShard(process);
-      } else {
-        // From the first shard to the proof, and sometimes after the end.
-        Thread.sleep(random.nextInt(1200 * (kill + 1) / KILLS), random.nextInt(1_000_000));
+      try {
+        assertThat(process.getInputStream().read()).isEqualTo('r');
+        if (kill % 4 == 0) {
+          awaitTheFirstShard(process);
+        } else {
+          // From the first shard to the proof, and sometimes after the end.
+          Thread.sleep(random.nextInt(1200 * (kill + 1) / KILLS), random.nextInt(1_000_000));
+        }
+      } finally {
+        process.destroyForcibly().waitFor();
       }
-      process.destroyForcibly().waitFor();
       assertThat(RewritingTest.files(in)).as("the model").isEqualTo(model);
       if (Files.exists(out)) {
         assertThat(RewritingTest.files(out)).as("kill %d, seed %d", kill, SEED).isEqualTo(whole);
@@ -110,8 +113,6 @@ class InterruptedRewritingTest {
         }
       }
     }
-    assertThat(caught).as("kills in the middle").isPositive();
-    assertThat(resumed).as("kills after a finished shard").isPositive();
   }
 
   private void awaitTheFirstShard(Process process) throws InterruptedException {
@@ -134,10 +135,9 @@ class InterruptedRewritingTest {
     long largest = Files.size(folder.resolve("whole/model-00008-of-00008.safetensors"));
     Process process =
         start("bash", "-c", "ulimit -f " + (largest / 1024 - 1) + " && exec \"$@\"", "bash");
-    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
     assertThat(new String(process.getErrorStream().readAllBytes()))
         .contains("cannot write: File too large");
-    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(process.waitFor()).isEqualTo(1);
     assertThat(out).doesNotExist();
     assertThat(RewritingTest.files(in)).isEqualTo(model);
     List<Path> kept =

@@ -17,15 +17,14 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(60)
 class JournalTest {
   private static final int THREADS = 4;
   private static final int TURNS = 20_000;
+  private static final int LEAST_HELD = 1000;
 
   @TempDir private Path folder;
 
@@ -84,7 +83,9 @@ class JournalTest {
         all.add(
             threads.submit(
                 () -> {
-                  for (int turn = 0; turn < TURNS; turn++) {
+                  // Until one of them held it: whoever holds it may have to wait long for a
+                  // processor.
+                  for (int turn = 0; turn < TURNS || held.get() < LEAST_HELD; turn++) {
                     try (Journal _ = Journal.open(path, "first")) {
                       held.incrementAndGet();
                       together.addAndGet(holders.incrementAndGet() - 1);
@@ -103,6 +104,5 @@ class JournalTest {
       }
     }
     assertThat(together).hasValue(0);
-    assertThat(held).hasValueGreaterThan(10);
   }
 }

@@ -17,11 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Nothing from outside of a model's folder gets into the result, whatever is in the folder. */
-@Timeout(60)
 class ModelLinksTest {
   private static final String SECRET = "not to be published";
 

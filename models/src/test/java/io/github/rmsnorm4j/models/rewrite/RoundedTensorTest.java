@@ -23,9 +23,10 @@ class RoundedTensorTest {
   @TempDir private Path folder;
 
   private RoundingCount count;
+  private int models;
 
   private ByteBuffer stored(Dtype dtype, double... exact) throws IOException {
-    Path path = folder.resolve("m" + System.nanoTime());
+    Path path = folder.resolve("m" + models++);
     TestModel model = TestModel.gpt2(TestModel.WIDTH).put("x", exact, exact.length);
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (TensorFile file = TensorFile.open(model.write(path, Dtype.F64, 1))) {

@@ -27,11 +27,9 @@ import java.util.function.UnaryOperator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What else is at OUT and in {@code OUT.partial} is neither removed nor written to. */
-@Timeout(60)
 class WorkFolderTest {
   private static final int SHARDS = 4;
   private static final String SHARD = "model-00001-of-00004.safetensors";

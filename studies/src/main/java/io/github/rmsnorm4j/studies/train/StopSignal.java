@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.studies.train;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
+import java.util.function.LongSupplier;
 
 /**
  * Ctrl-C, {@code SIGTERM} and a terminal that goes away as a wish, while the JVM goes on: in a
@@ -14,19 +15,26 @@ public final class StopSignal {
   private static final long AGAIN_NANOS = 1_000_000_000L;
 
   private final Runnable again;
+  private final LongSupplier clock;
   private volatile int status;
   private long first;
 
   /** Listens from now on; another signal, a second later or more, does what is given. */
   public StopSignal(Runnable again) {
+    this(again, System::nanoTime);
+  }
+
+  /** By another clock, in nanoseconds, which is asked once for each signal. */
+  StopSignal(Runnable again, LongSupplier clock) {
     this.again = again;
+    this.clock = clock;
     listen("HUP", 129);
     listen("INT", 130);
     listen("TERM", 143);
   }
 
   private synchronized void came(int code) {
-    long now = System.nanoTime();
+    long now = clock.getAsLong();
     if (status == 0) {
       first = now;
       status = code;

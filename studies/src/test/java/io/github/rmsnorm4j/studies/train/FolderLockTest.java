@@ -37,12 +37,12 @@ class FolderLockTest {
         each.get();
       }
     }
-    assertThat(taken).hasValueGreaterThan(TIMES / 10);
     assertThat(folder).isEmptyDirectory();
   }
 
   private Void takeAndGiveBack() throws IOException {
-    for (int i = 0; i < TIMES; i++) {
+    // Until one of them had it: whoever has it may have to wait long for a processor.
+    for (int i = 0; i < TIMES || taken.get() < TIMES / 10; i++) {
       try (FolderLock _ = FolderLock.take(folder)) {
         assertThat(holders.incrementAndGet()).isOne();
         taken.incrementAndGet();

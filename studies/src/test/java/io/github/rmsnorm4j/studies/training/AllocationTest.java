@@ -11,10 +11,12 @@ import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import io.github.rmsnorm4j.models.transformer.Placement;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Steps after the first make next to no objects, however large the model. */
+@Tag("measure")
 class AllocationTest {
   /**
    * Until the JIT is through with the norms' vectors and small records, which are objects before
