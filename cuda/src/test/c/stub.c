@@ -68,6 +68,7 @@ static work *queue;
 static int device_count, driver_version, initialised, echo, fail_code, fail_after, fail_late, lazy;
 static char fail_function[64], calls[LOG_BYTES];
 static size_t logged, now; /* how much work and how many records there were */
+static int pushed; /* contexts on the stacks of all threads */
 static launch_t *on_launch;
 static _Thread_local device *stack[DEPTH];
 static _Thread_local int depth;
@@ -370,6 +371,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
   device *of = (device *)context;
   if (of < devices || of >= devices + device_count || !of->retained) RETURN(201);
   stack[depth++] = of;
+  pushed++;
   RETURN(0);
 }
 
@@ -377,6 +379,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
   ENTER("%p", (void *)context);
   if (depth == 0) RETURN(201);
   *context = (CUcontext)stack[--depth];
+  pushed--;
   RETURN(0);
 }
 
@@ -689,6 +692,7 @@ void stub_reset(void) {
   while (queue) forget(queue);
   fail_function[0] = calls[0] = 0;
   logged = now = 0;
+  pushed = 0;
   on_launch = NULL;
   pthread_mutex_unlock(&lock);
 }
@@ -747,6 +751,7 @@ const char *stub_leaks(void) {
   }
   for (int i = 0; i < DEVICES; i++)
     if (devices[i].retained) n += sprintf(text + n, "context %d: %d ", i, devices[i].retained);
+  if (pushed) n += sprintf(text + n, "contexts of threads: %d ", pushed);
   pthread_mutex_unlock(&lock);
   return text;
 }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import java.io.PrintWriter;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarConsumer;
@@ -21,7 +22,8 @@ final class Progress implements AutoCloseable {
   private final PrintWriter err;
   private final long totalBytes;
   private final BooleanSupplier watched;
-  private final long start = System.nanoTime();
+  private final LongSupplier nanos;
+  private final long start;
   private boolean decided;
   private ProgressBar bar;
   private Thread atExit;
@@ -33,15 +35,22 @@ final class Progress implements AutoCloseable {
    * @param watched whether to show anything; asked once, and only if the work takes long
    */
   Progress(PrintWriter err, long totalBytes, BooleanSupplier watched) {
+    this(err, totalBytes, watched, System::nanoTime);
+  }
+
+  /** Of another clock. */
+  Progress(PrintWriter err, long totalBytes, BooleanSupplier watched, LongSupplier nanos) {
     this.err = err;
     this.totalBytes = totalBytes;
     this.watched = watched;
+    this.nanos = nanos;
+    this.start = nanos.getAsLong();
   }
 
   /** So many bytes more are done. */
   void step(long bytes) {
     done += bytes;
-    if (!decided && System.nanoTime() - start > PATIENCE) {
+    if (!decided && nanos.getAsLong() - start > PATIENCE) {
       decided = true;
       bar = watched.getAsBoolean() ? show() : null;
     }

@@ -17,9 +17,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The archive that the profile image makes, unpacked elsewhere and run without a JDK. */
+/** The archive that image/build makes of the jar, unpacked elsewhere and run without a JDK. */
 class CommandImageIT {
-  private static final Path ARCHIVE = Path.of("target/image/rmsnorm.tar.gz").toAbsolutePath();
+  private static final Path MODULE = Path.of("").toAbsolutePath();
+  private static final Path ARCHIVE = MODULE.resolve("target/image/rmsnorm.tar.gz");
   private static final Path EXAMPLES = Shell.CHECKOUT.resolve("examples");
 
   /** docs/release.md says so. */
@@ -31,7 +32,14 @@ class CommandImageIT {
   private static Path image;
 
   @BeforeAll
-  static void unpack() throws IOException, InterruptedException {
+  static void build() throws IOException, InterruptedException {
+    Result built =
+        new Shell(temporary)
+            .with("JAVA_HOME", System.getProperty("java.home"))
+            .run(MODULE.resolve("image/build"), MODULE.resolve("target/rmsnorm.jar"));
+    assertThat(built.err()).isEmpty();
+    assertThat(built.out()).contains("rmsnorm.tar.gz: ");
+    assertThat(built.status()).isZero();
     Path folder = Files.createDirectory(temporary.resolve("a folder with 'spaces' & ü"));
     assertThat(new Shell(temporary).run("tar", "-xzf", ARCHIVE, "-C", folder))
         .isEqualTo(new Result(0, "", ""));

@@ -9,7 +9,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +23,7 @@ class KilledBetweenCommitsTest {
   private static final int ROWS = 2048;
   private static final int WIDTH = 4096;
   private static final boolean LONG = Boolean.getBoolean("tests.all");
-  private static final int KILLS = 8;
+  private static final int KILLS = LONG ? 8 : 1;
   private static final byte[] OLD = "old".getBytes();
 
   @TempDir private Path folder;
@@ -45,15 +44,15 @@ class KilledBetweenCommitsTest {
     Path out = folder.resolve("y.safetensors");
     Path sum = folder.resolve("h.safetensors");
     int between = 0;
-    // Until one was between the two, or all of them.
-    for (int kill = 0; kill < KILLS && (LONG || between == 0); kill++) {
+    // Until one was between the two, which the first one nearly always is.
+    for (int kill = 0; kill < KILLS || between == 0; kill++) {
       Files.deleteIfExists(sum);
       Files.write(out, OLD);
       Process process = run(out, sum);
       while (process.isAlive() && !Files.exists(sum)) {
-        Thread.onSpinWait();
+        Thread.sleep(1);
       }
-      process.destroyForcibly().waitFor(1, TimeUnit.MINUTES);
+      process.destroyForcibly().waitFor();
       assertThat(Files.mismatch(sum, wholeSum)).as("the sum, kill %d", kill).isEqualTo(-1);
       if (Files.size(out) == OLD.length) {
         assertThat(out).hasBinaryContent(OLD);
@@ -63,7 +62,6 @@ class KilledBetweenCommitsTest {
       }
       removeLeftovers();
     }
-    assertThat(between).as("kills between the two").isPositive();
   }
 
   private Process run(Path out, Path sum) throws IOException {
@@ -79,7 +77,10 @@ class KilledBetweenCommitsTest {
             in,
             "--residual-out",
             sum);
-    return new ProcessBuilder(command).redirectErrorStream(true).start();
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(folder.resolve("said").toFile())
+        .start();
   }
 
   private void removeLeftovers() throws IOException {

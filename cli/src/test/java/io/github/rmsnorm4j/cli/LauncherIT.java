@@ -19,6 +19,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,6 +63,7 @@ class LauncherIT {
    * So a start may prove it by the clock, or by the processor time of all its threads together,
    * which is no less than the clock would show were the machine its own.
    */
+  @Tag("measure")
   @Test
   void laterStartsAreSilentAndQuick() throws IOException, InterruptedException {
     double best = Double.MAX_VALUE;

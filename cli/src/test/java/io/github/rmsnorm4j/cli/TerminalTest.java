@@ -19,7 +19,8 @@ class TerminalTest {
   }
 
   private static String answer(List<String> command) throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).start();
+    Process process =
+        new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
     process.getOutputStream().close();
     String out = new String(process.getInputStream().readAllBytes(), UTF_8);
     process.waitFor();

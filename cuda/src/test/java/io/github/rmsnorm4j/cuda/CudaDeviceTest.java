@@ -208,7 +208,9 @@ class CudaDeviceTest {
               }
             });
     closes.start();
-    closes.join(100);
+    while (closes.isAlive() && closes.getState() != Thread.State.TIMED_WAITING) {
+      Thread.sleep(1); // until it waits, or has not waited
+    }
     assertThat(thrown.get()).isNull();
     assertThat(closes.isAlive()).isTrue();
     done.release();

@@ -51,7 +51,7 @@ class CudaNormTest {
     stub = InterpretedDevice.behind(StubDriver.fresh());
     device = CudaSystem.look(stub.library()).open().orElseThrow();
     defaultStream = device.defaultStream();
-    arena = Arena.ofConfined();
+    arena = Arena.ofShared();
     System.arraycopy(numbers(4), 0, gain, 0, WIDTH);
   }
 
@@ -460,20 +460,22 @@ class CudaNormTest {
 
   @Test
   void anotherThreadMayUseItIfTheArenaLetsIt() throws InterruptedException {
-    CudaNorm norm = device.norm(norm(), arena);
     CudaRows there = rows(x);
     AtomicReference<Throwable> thrown = new AtomicReference<>();
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                norm.apply(there, there);
-              } catch (WrongThreadException e) {
-                thrown.set(e);
-              }
-            });
-    thread.start();
-    thread.join();
+    try (Arena mine = Arena.ofConfined()) {
+      CudaNorm norm = device.norm(norm(), mine);
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  norm.apply(there, there);
+                } catch (WrongThreadException e) {
+                  thrown.set(e);
+                }
+              });
+      thread.start();
+      thread.join();
+    }
     assertThat(thrown.get()).hasMessageStartingWith("the memory of RmsNorm(40");
   }
 

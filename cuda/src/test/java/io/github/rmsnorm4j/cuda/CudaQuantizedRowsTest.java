@@ -29,7 +29,7 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
   private static final QuantizedType TYPE = QuantizedType.int8(32);
   private static final QuantizedType GIVEN = QuantizedType.e4m3Given();
 
-  private final Arena arena = Arena.ofConfined();
+  private final Arena arena = Arena.ofShared();
   private CudaStream stream;
   private CudaMemory memory;
   private MemorySegment host;

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 class CudaRowsTest {
   private static final long BYTES = 1200;
 
-  private final Arena arena = Arena.ofConfined();
+  private final Arena arena = Arena.ofShared();
   private CudaDevice device;
   private CudaMemory memory;
 

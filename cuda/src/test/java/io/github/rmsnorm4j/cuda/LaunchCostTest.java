@@ -13,12 +13,14 @@ import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A call whose kernels are there makes no program and no text again. A device waits for the next
  * launch meanwhile. What is allocated is counted, as that does not depend on the machine.
  */
+@Tag("measure")
 class LaunchCostTest {
   private static final int WIDTH = 256;
   private static final int CALLS = 200;

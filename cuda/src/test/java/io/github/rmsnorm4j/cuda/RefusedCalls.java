@@ -31,7 +31,7 @@ abstract class RefusedCalls extends TwoStubDevices {
 
   @BeforeEach
   final void open() {
-    arena = Arena.ofConfined();
+    arena = Arena.ofShared();
     stream = device.stream();
     norm = device.norm(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build(), arena);
     x = rows(FLOAT32, 4);

@@ -7,7 +7,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -20,7 +19,6 @@ import java.util.stream.Stream;
 final class Cluster implements AutoCloseable {
   private static final Pattern URL = Pattern.compile("spark://127\\.0\\.0\\.1:\\d+");
   private static final Pattern REGISTERED = Pattern.compile("Successfully registered with master");
-  private static final long SECONDS = 120;
 
   private final Path folder;
   private final Path home;
@@ -106,15 +104,14 @@ final class Cluster implements AutoCloseable {
     Process process =
         processOf(home, command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
     processes.add(process);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SECONDS);
-    while (process.isAlive() && System.nanoTime() < end) {
+    while (process.isAlive()) {
       Matcher matcher = there.matcher(Files.readString(log));
       if (matcher.find()) {
         return matcher.group();
       }
       Thread.sleep(50);
     }
-    throw new IOException(name + " did not start: " + Files.readString(log));
+    throw new IOException(name + " has ended: " + Files.readString(log));
   }
 
   /** A command in the environment of an {@linkplain #installation installation}. */

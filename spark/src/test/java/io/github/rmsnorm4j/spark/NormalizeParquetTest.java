@@ -37,7 +37,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The job as a command, from its words to what it leaves behind. */
@@ -266,7 +265,6 @@ class NormalizeParquetTest {
   /** As with Ctrl-C, in a JVM of its own: it leaves nothing of what it has written so far. */
   @Tag("long")
   @Test
-  @Timeout(120)
   void aJobThatIsEndedLeavesNothing() throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

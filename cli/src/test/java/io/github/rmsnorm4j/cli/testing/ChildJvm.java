@@ -35,7 +35,8 @@ public final class ChildJvm {
     List<String> limited =
         new ArrayList<>(List.of("bash", "-c", "ulimit -f 4500 && exec \"$@\"", "bash"));
     limited.addAll(command(main, List.of(), args));
-    Process process = new ProcessBuilder(limited).start();
+    Process process =
+        new ProcessBuilder(limited).redirectOutput(ProcessBuilder.Redirect.DISCARD).start();
     String err = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
     assertThat(process.waitFor()).as(err).isEqualTo(1);
     assertThat(err.lines()).singleElement().asString().endsWith("cannot write: File too large");

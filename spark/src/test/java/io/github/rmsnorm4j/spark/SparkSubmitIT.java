@@ -10,14 +10,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -25,8 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
  * launcher makes the command of it, as the script does, and the class path of that has nothing of
  * this project.
  */
-@Tag("cluster")
-class SparkSubmitTest {
+@Tag("long")
+class SparkSubmitIT {
   private static final Path PAGE = Path.of("..", "docs", "spark.md");
   private static final Path JAR = Path.of("target", "rmsnorm4j-spark.jar");
   private static final Pattern LINE = Pattern.compile("(?m)^spark-submit ((?:.*\\\\\n)*.*)$");
@@ -55,7 +53,6 @@ class SparkSubmitTest {
   }
 
   @Test
-  @Timeout(300)
   void onThisMachine() throws Exception {
     String said = submit(Cluster.installation(folder));
     assertThat(said).contains("out.parquet: 5000 rows, llama, column embedding, on local[*], ");
@@ -63,7 +60,6 @@ class SparkSubmitTest {
   }
 
   @Test
-  @Timeout(300)
   void onAClusterWhoseExecutorsGetTheJar() throws Exception {
     try (Cluster cluster = new Cluster(folder, 1)) {
       String memory = "spark.executor.memory=512m";
@@ -121,8 +117,8 @@ class SparkSubmitTest {
             .redirectOutput(said.toFile())
             .start();
     try {
-      assertThat(process.waitFor(250, TimeUnit.SECONDS)).as(Files.readString(said)).isTrue();
-      assertThat(process.exitValue()).as(Files.readString(said)).isZero();
+      int status = process.waitFor();
+      assertThat(status).as(Files.readString(said)).isZero();
       return Files.readString(said);
     } finally {
       process.destroyForcibly();

@@ -22,12 +22,11 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The job on a real cluster, of which a part is lost while it runs. */
-@Tag("cluster")
-class ClusterTest {
+@Tag("long")
+class ClusterIT {
   private static final int FILES = 40;
   private static final int ROWS = 40_000;
   private static final int WIDTH = 64;
@@ -35,13 +34,21 @@ class ClusterTest {
 
   @TempDir Path folder;
 
+  /** Until one was killed while the others had tasks left, which the first one nearly always is. */
   @Test
-  @Timeout(300)
   void aWorkerThatIsKilledLosesDoublesAndChangesNoRow() throws Exception {
+    int attempt = 0;
+    while (!isKilledAtWork(Files.createDirectory(folder.resolve("attempt" + attempt)))) {
+      attempt++;
+    }
+  }
+
+  /** Whether tasks were done after the loss of the worker. */
+  private static boolean isKilledAtWork(Path folder) throws Exception {
     try (Cluster cluster = new Cluster(folder, 2);
         SparkSession session = session(cluster)) {
       assertThat(session.sparkContext().master()).isEqualTo(cluster.url());
-      Path in = write(session);
+      Path in = write(session, folder);
       Loss loss = new Loss(cluster);
       session.sparkContext().addSparkListener(loss);
       Path out = folder.resolve("out.parquet");
@@ -54,17 +61,19 @@ class ClusterTest {
               },
               new PrintStream(said, true, StandardCharsets.UTF_8));
 
-      assertThat(said.toString(StandardCharsets.UTF_8))
-          .contains(
-              " was lost, its tasks are run again",
-              "out.parquet: " + ROWS + " rows, llama, column");
+      boolean atWork = loss.tasksAfter.get() > 0;
+      String text = said.toString(StandardCharsets.UTF_8);
+      assertThat(text).contains("out.parquet: " + ROWS + " rows, llama, column");
+      if (atWork) {
+        assertThat(text).contains(" was lost, its tasks are run again");
+      }
       assertThat(status).isZero();
-      assertThat(loss.tasksAfter).hasPositiveValue();
       assertSame(rows(session, in), rows(session, out));
       try (Stream<Path> left = Files.list(folder)) {
         assertThat(left.map(path -> path.getFileName().toString()))
             .noneMatch(n -> n.endsWith(".tmp"));
       }
+      return atWork;
     }
   }
 
@@ -81,7 +90,7 @@ class ClusterTest {
         .getOrCreate();
   }
 
-  private Path write(SparkSession session) {
+  private static Path write(SparkSession session, Path folder) {
     Path in = folder.resolve("in.parquet");
     session
         .range(0, ROWS, 1, FILES)
