@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class LaunchCostTest {
   private static final int WIDTH = 256;
   private static final int CALLS = 200;
-  private static final long MOST_BYTES = 16 << 10;
+  private static final long MOST_BYTES = 7 << 10;
 
   private final NormParts parts =
       NormParts.of(RmsNorm.builder(WIDTH).gain(new float[WIDTH]).build());

@@ -92,7 +92,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   synchronized long awaitRows() {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     try {
-      while (done < tasks && System.nanoTime() < end) {
+      while ((tasks == 0 || done < tasks) && System.nanoTime() < end) {
         TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
       }
     } catch (InterruptedException _) {
