@@ -22,6 +22,8 @@ final class Backends {
   /** Whether tests take all of their draws, as with {@code -Dtests.all=true}. */
   static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
+  static final int THIRDS = 3;
+
   private Backends() {}
 
   private static List<Backend> each() {
@@ -43,17 +45,15 @@ final class Backends {
   }
 
   /**
-   * Those to check a drawn call on: every third one, in turn, so that each sees a third of the
-   * calls. With {@code tests.all} each call is checked on all of them.
+   * Those to check a drawn call on: every third one, in turn, by the third that the call's seed is
+   * of. With all draws each call is checked on all of them.
    */
   static List<Backend> ofDrawn(long elements, long seed) {
     List<Backend> all = of(elements);
-    // Not of the seed itself: types and strata go by that, in turn.
-    long first = (seed * 0x9e3779b97f4a7c15L >>> 32) % 3;
     return ALL_DRAWS
         ? all
         : IntStream.range(0, all.size())
-            .filter(i -> (i + first) % 3 == 0)
+            .filter(i -> (i + seed) % THIRDS == 0)
             .mapToObj(all::get)
             .toList();
   }

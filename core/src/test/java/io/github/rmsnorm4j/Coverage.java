@@ -25,6 +25,9 @@ final class Coverage {
   /** A plain call of float32 rows, with two chunks in a row that are in range. */
   record Plain(Widths widths, boolean heap, boolean centred, int choice) {}
 
+  /** Two things that a call was at once; the third of the back ends it was made on is one. */
+  record Pair(String one, String other) {}
+
   /** A width that rows have, which some kernels are made for. */
   record Width(int width) {}
 
@@ -39,9 +42,10 @@ final class Coverage {
   }
 
   /** Counts a call, what it had of the choices, and which of its rows were out of range. */
-  synchronized void add(Shape shape, int choice, boolean[] outOfRange) {
+  synchronized void add(long seed, Shape shape, int choice, boolean[] outOfRange) {
     Stratum stratum = Stratum.of(shape);
     seen.add(stratum);
+    seen.addAll(pairs(stratum, choice, (int) (seed % Backends.THIRDS)));
     seen.add(new Width(shape.width()));
     int[] out = perChunk(outOfRange, shape.chunk());
     Widths widths = stratum.widths();
@@ -89,24 +93,61 @@ final class Coverage {
     return found;
   }
 
-  /** What no case was. Of rows longer than a super-block there are never many. */
-  synchronized List<Object> missing() {
-    List<Object> missing = new ArrayList<>(Stratum.all(direction));
+  private static List<Pair> pairs(Stratum stratum, int choice, int third) {
+    List<String> all =
+        List.of(
+            "type " + stratum.type(),
+            "heap " + stratum.heap(),
+            "centred " + stratum.centred(),
+            "plain " + stratum.plain(),
+            "widths " + stratum.widths(),
+            "chunks " + stratum.chunks(),
+            "choice " + choice,
+            "third " + third);
+    List<Pair> pairs = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      for (int k = 0; k < i; k++) {
+        pairs.add(new Pair(all.get(k), all.get(i)));
+      }
+    }
+    return pairs;
+  }
+
+  /** What no case was: everything with all draws, otherwise pairs. */
+  synchronized Set<Object> missing() {
+    Set<Object> missing = new HashSet<>(Backends.ALL_DRAWS ? all() : allPairs());
+    missing.removeAll(seen);
+    return missing;
+  }
+
+  private Set<Object> allPairs() {
+    Set<Object> all = new HashSet<>();
+    List<Stratum> strata = Stratum.all(direction);
+    for (int i = 0; i < strata.size(); i++) {
+      for (int choice = 0; choice < Recipe.CHOICES; choice++) {
+        all.addAll(pairs(strata.get(i), choice, (i + choice) % Backends.THIRDS));
+      }
+    }
+    return all;
+  }
+
+  /** Of rows longer than a super-block there are never many. */
+  private Collection<Object> all() {
+    List<Object> all = new ArrayList<>(Stratum.all(direction));
     IntStream narrow = IntStream.rangeClosed(1, 256).filter(n -> n < 32 || n % 32 == 0);
-    IntStream.concat(narrow, IntStream.of(SOME_WIDTHS)).mapToObj(Width::new).forEach(missing::add);
+    IntStream.concat(narrow, IntStream.of(SOME_WIDTHS)).mapToObj(Width::new).forEach(all::add);
     for (Widths widths : WIDTHS) {
       for (ElementType type : ElementType.values()) {
         for (Lone lone : Lone.values()) {
-          missing.add(new Single(type, widths, lone));
+          all.add(new Single(type, widths, lone));
         }
       }
       for (int choice = 0; choice < 4 * Recipe.CHOICES; choice++) {
         boolean heap = choice / Recipe.CHOICES % 2 == 0;
         boolean centred = choice / Recipe.CHOICES / 2 == 0;
-        missing.add(new Plain(widths, heap, centred, choice % Recipe.CHOICES));
+        all.add(new Plain(widths, heap, centred, choice % Recipe.CHOICES));
       }
     }
-    missing.removeAll(seen);
-    return missing;
+    return all;
   }
 }

@@ -1,8 +1,11 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.RandomRows.Mix;
+import io.github.rmsnorm4j.Stratum.Chunks;
+import io.github.rmsnorm4j.Stratum.Widths;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 
 /**
  * What a case is drawn by. A failure prints it, and it makes the same case again.
@@ -34,11 +37,53 @@ record Recipe(long seed, Stratum stratum, Mix mix, int choice) {
     return all;
   }
 
-  /** All of them with {@code tests.all}, otherwise about a quarter of them. */
+  /**
+   * All of them; or, with fewer draws, as few as have every two choices together: of a stratum, a
+   * mix and a choice, and which third of the back ends the call is for.
+   */
   static List<Recipe> drawn(Direction direction) {
-    return all(direction).stream()
-        // Not by the seed itself: types and strata go by that, in turn.
-        .filter(recipe -> Backends.ALL_DRAWS || recipe.seed * 0x9e3779b97f4a7c15L >>> 62 == 0)
-        .toList();
+    return Backends.ALL_DRAWS ? all(direction) : ofPairs(direction);
+  }
+
+  private static List<Recipe> ofPairs(Direction direction) {
+    List<Recipe> recipes = new ArrayList<>();
+    int[] sizes = {
+      ElementType.values().length,
+      2,
+      2,
+      2,
+      Widths.values().length,
+      Chunks.values().length,
+      Mix.values().length,
+      CHOICES,
+      Backends.THIRDS
+    };
+    for (int[] row :
+        CoveringArray.ofPairs(
+            sizes, row -> isPossible(direction, row[4], row[5]), new SplittableRandom(3))) {
+      Stratum stratum =
+          new Stratum(
+              direction,
+              ElementType.values()[row[0]],
+              row[1] == 0,
+              row[2] == 0,
+              row[3] == 0,
+              Widths.values()[row[4]],
+              Chunks.values()[row[5]]);
+      long seed = (long) recipes.size() * Backends.THIRDS + row[8];
+      recipes.add(new Recipe(seed, stratum, Mix.values()[row[6]], row[7]));
+    }
+    return recipes;
+  }
+
+  private static boolean isPossible(Direction direction, int widths, int chunks) {
+    return widths == CoveringArray.OPEN
+        || chunks == CoveringArray.OPEN
+        || Stratum.isPossible(direction, Widths.values()[widths], Chunks.values()[chunks]);
+  }
+
+  /** More threads than one in two of three calls. */
+  int threads() {
+    return 1 + (int) (seed / Backends.THIRDS % 3);
   }
 }

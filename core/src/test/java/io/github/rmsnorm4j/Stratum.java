@@ -112,7 +112,7 @@ record Stratum(
       for (Chunks chunks : Chunks.values()) {
         for (ElementType type : ElementType.values()) {
           for (int choice = 0; choice < 8; choice++) {
-            if (chunks.compareTo(most(direction, widths)) <= 0) {
+            if (isPossible(direction, widths, chunks)) {
               boolean heap = (choice & 1) != 0;
               boolean centred = (choice & 2) != 0;
               boolean plain = (choice & 4) != 0;
@@ -123,6 +123,10 @@ record Stratum(
       }
     }
     return all;
+  }
+
+  static boolean isPossible(Direction direction, Widths widths, Chunks chunks) {
+    return chunks.compareTo(most(direction, widths)) <= 0;
   }
 
   private static Chunks most(Direction direction, Widths widths) {
