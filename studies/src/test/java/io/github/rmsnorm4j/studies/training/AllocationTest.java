@@ -20,20 +20,23 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AllocationTest {
   /**
    * Until the JIT is through with the norms' vectors and small records, which are objects before
-   * that. Calls of two norms take up to 2,500 steps; on a busy machine the JIT is later.
+   * that. That takes up to 60 steps, and on a busy machine up to 2,500.
    */
   private static final int MOST_ROUNDS = 500;
 
   private static final int STEPS = 20;
 
-  /** What the library makes for a forward and a backward call of a norm: what they are to do. */
-  private static final long PER_NORM = 400;
+  /**
+   * Thrice what the library makes for a forward and a backward call of a norm: what they are to do.
+   * An object for each row is 2,048 bytes at least.
+   */
+  private static final long PER_NORM = 1000;
 
   /** What it makes besides for two norms in one call, one for each half of a block. */
   private static final long PER_PAIR = 600;
 
-  /** Powers, by the JDK. */
-  private static final long REST = 250;
+  /** Powers, by the JDK, are 192 bytes. */
+  private static final long REST = 500;
 
   @Tag("long")
   @ParameterizedTest
