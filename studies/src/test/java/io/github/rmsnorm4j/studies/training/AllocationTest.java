@@ -28,7 +28,7 @@ class AllocationTest {
 
   /**
    * Thrice what the library makes for a forward and a backward call of a norm: what they are to do.
-   * An object for each row is 2,048 bytes at least.
+   * An object for each row is 8,192 bytes at least.
    */
   private static final long PER_NORM = 1000;
 
@@ -41,9 +41,9 @@ class AllocationTest {
   @Tag("long")
   @ParameterizedTest
   @CsvSource({
-    ", PRE, NONE, 16, 64",
-    "layernorm, PRE, NONE, 16, 64",
-    "layernorm, SANDWICH, SIGMOID, 16, 64"
+    ", PRE, NONE, 32, 64",
+    "layernorm, PRE, NONE, 32, 64",
+    "layernorm, SANDWICH, SIGMOID, 32, 64"
   })
   void aStepOfALargerModelAllocatesNextToNothing(
       NormSpec norm, Placement placement, Gate gate, int batch, int width) {
@@ -52,10 +52,10 @@ class AllocationTest {
 
   @ParameterizedTest
   @CsvSource({
-    ", PRE, NONE, 8, 16",
-    "rmsnorm, PRE, NONE, 8, 16",
-    "rmsnorm, SANDWICH, SILU, 8, 16",
-    "layernorm, SANDWICH, SIGMOID, 8, 16"
+    ", PRE, NONE, 32, 16",
+    "rmsnorm, PRE, NONE, 32, 16",
+    "rmsnorm, SANDWICH, SILU, 32, 16",
+    "layernorm, SANDWICH, SIGMOID, 32, 16"
   })
   void aStepAllocatesNextToNothing(
       NormSpec norm, Placement placement, Gate gate, int batch, int width) {
