@@ -7,15 +7,15 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process with a heap of 256 MiB in the locale C, which opens a file and says how it went. */
+/** A process with a heap of some MiB in the locale C, which opens a file and says how it went. */
 final class OpeningProcess {
   private OpeningProcess() {}
 
   /** The error of the file; "opened" without one. */
-  static String open(Path file) throws IOException {
+  static String open(Path file, int heap) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-Dstdout.encoding=UTF-8"));
+    command.addAll(List.of("-Xmx" + heap + "m", "-XX:+UseSerialGC", "-Dstdout.encoding=UTF-8"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(OpeningProcess.class.getName(), file.toString()));
     ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import io.github.rmsnorm4j.report.browser.Browser;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -113,10 +114,17 @@ class PageInBrowserTest {
   }
 
   @Test
-  void theColoursFollowThePreference() throws IOException {
+  void theColoursFollowThePreference() throws IOException, InterruptedException {
     open(ExamplePage.page(), 1280, false);
+    List<String> bright = List.of("#56b4e9", "#ff9248");
     browser.show(1280, 900, true);
-    assertDraws("chart-4", List.of("#56b4e9", "#ff9248"));
+    Object canvas = browser.run("return document.getElementById('chart-4')");
+    while (!browser
+        .run(COLOURS, canvas, bright)
+        .equals(bright)) { // The page is told a little later.
+      Thread.sleep(20);
+    }
+    assertDraws("chart-4", bright);
   }
 
   @Test
@@ -148,7 +156,7 @@ class PageInBrowserTest {
   }
 
   @Test
-  void thePolicyStopsWhatTheseTestsLookFor() throws IOException {
+  void thePolicyStopsWhatTheseTestsLookFor() throws IOException, InterruptedException {
     open(ExamplePage.page(), 1280, false);
     browser.run(
         """
@@ -157,11 +165,16 @@ class PageInBrowserTest {
         const script = document.body.appendChild(document.createElement("script"));
         script.textContent = "document.title = 'taken'";
         """);
-    assertThat(browser.console())
-        .hasSize(2)
-        .allMatch(message -> message.contains("Content Security Policy"));
+    List<String> said = new ArrayList<>();
+    while (said.size() < 2) {
+      said.addAll(browser.console());
+    }
+    assertThat(said).hasSize(2).allMatch(message -> message.contains("Content Security Policy"));
     assertThat(browser.run("return document.title")).isEqualTo("Two norms on one machine");
-    assertThat(browser.requests()).contains("http://127.0.0.1:9/x.png"); // Wanted, and seen.
+    // Wanted, and seen.
+    while (!browser.requests().contains("http://127.0.0.1:9/x.png")) {
+      Thread.sleep(20);
+    }
   }
 
   /** Two lines through the same points, with the same spreads. */

@@ -47,7 +47,7 @@ class WideGainTest {
   private static String inspectedElsewhere(Path file) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx64m", "-XX:+UseSerialGC"));
+    command.addAll(List.of("-Xmx16m", "-XX:+UseSerialGC"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.addAll(List.of(WideGainTest.class.getName(), file.toString()));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();

@@ -7,6 +7,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -42,6 +43,9 @@ public final class Browser implements AutoCloseable {
   private static final Pattern REQUEST =
       Pattern.compile(
           "\"method\":\"Network\\.requestWillBeSent\".*?\"request\":\\{.*?\"url\":\"([^\"]*)\"");
+
+  /** The time limit of tests: on a busy machine the driver, a page or a script may take long. */
+  private static final Duration LONGEST = Duration.ofMinutes(10);
 
   /** It warns that it was not made for this very version; what is used here is in all of them. */
   private static final Logger VERSIONS =
@@ -94,10 +98,13 @@ public final class Browser implements AutoCloseable {
     logs.enable(LogType.BROWSER, Level.ALL);
     logs.enable(LogType.PERFORMANCE, Level.ALL);
     options.setCapability("goog:loggingPrefs", logs);
+    options.setPageLoadTimeout(LONGEST);
+    options.setScriptTimeout(LONGEST);
     ChromeDriverService service =
         new ChromeDriverService.Builder()
             .usingDriverExecutable(chromedriver.get().toFile())
             .usingAnyFreePort()
+            .withTimeout(LONGEST)
             .build();
     return new Browser(new ChromeDriver(service, options));
   }
