@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag("measure")
 @EnabledOnOs(OS.LINUX)
 class NativeMemoryTest {
-  private static final int MOST_MIB = 160;
+  private static final int MOST_MIB = 128;
 
   @ParameterizedTest
   @EnumSource(NativeMemoryUse.Work.class)
