@@ -36,7 +36,7 @@ class AllocationTest {
   private static final long PER_PAIR = 600;
 
   /** Powers, by the JDK, are 192 bytes. */
-  private static final long REST = 500;
+  private static final long REST = 1000;
 
   @Tag("long")
   @ParameterizedTest
