@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
@@ -7,9 +8,12 @@ import java.lang.management.ManagementFactory;
 final class CountedCall {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
+  private static final OperatingSystemMXBean SYSTEM =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
   /**
    * What a forward call may allocate: a few small objects, whatever the shape. They have 450 bytes
-   * at most, and one small object for each row has 2000 at least.
+   * at most, and one small object for each of many rows has 2000 at least.
    */
   static final long FEW_BYTES = 1024;
 
@@ -27,6 +31,7 @@ final class CountedCall {
   private static final int COUNTED = 20;
   private static final int COUNTS = 3;
   private static final long COUNT_NANOS = 20_000_000;
+  private static final long COMPILED_NANOS = 20_000_000_000L;
 
   private final PreparedCall call;
   private final boolean severalThreads;
@@ -63,6 +68,21 @@ final class CountedCall {
       fewest = Math.min(fewest, bytesPerCall);
     }
     bytesPerCall = fewest;
+  }
+
+  /**
+   * The fewest bytes that one call allocates: it is repeated until they are few enough, for some
+   * seconds of the processor at most. By then the JIT has compiled it, however busy the machine is.
+   */
+  static long fewestBytes(Runnable call, long enough) {
+    long end = SYSTEM.getProcessCpuTime() + COMPILED_NANOS;
+    long fewest = Long.MAX_VALUE;
+    do {
+      long before = allocatedBytes(false);
+      call.run();
+      fewest = Math.min(fewest, allocatedBytes(false) - before);
+    } while (fewest > enough && SYSTEM.getProcessCpuTime() < end);
+    return fewest;
   }
 
   /** By this thread, or by all of them: helpers allocate too. */

@@ -48,9 +48,6 @@ class SampleAllocationTest {
       {1000, 20, 64}
     };
 
-    private static final int ELEMENTS = 10_000_000;
-    private static final int COUNTED = 20;
-
     private Calls() {}
 
     public static void main(String[] args) {
@@ -78,22 +75,13 @@ class SampleAllocationTest {
           ParameterGradients.assigned(new float[samples * width], new float[samples * width]);
       Runnable forward = () -> norm.apply(x, gain, bias, y, saved);
       Runnable backward = () -> norm.backward(dy, saved, dx, gradients);
-      for (int i = 0; i < ELEMENTS / values.length / 4 + 200; i++) {
-        forward.run();
-        backward.run();
-      }
+      forward.run(); // It saves what the backward call needs.
       System.out.printf(
-          Locale.ROOT, "samples %d %d %d%n", samples, bytes(forward), bytes(backward));
-    }
-
-    private static long bytes(Runnable call) {
-      long fewest = Long.MAX_VALUE;
-      for (int i = 0; i < COUNTED; i++) {
-        long before = CountedCall.allocatedBytes(false);
-        call.run();
-        fewest = Math.min(fewest, CountedCall.allocatedBytes(false) - before);
-      }
-      return fewest;
+          Locale.ROOT,
+          "samples %d %d %d%n",
+          samples,
+          CountedCall.fewestBytes(forward, OF_CALL),
+          CountedCall.fewestBytes(backward, (long) samples * OF_SAMPLE));
     }
   }
 }
