@@ -19,8 +19,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
@@ -51,6 +53,7 @@ class LargeFoldTest {
   }
 
   @Test
+  @Timeout(value = 60, unit = TimeUnit.MINUTES) // It writes 4 GiB, and a disk may be slow.
   void passesThroughASmallHeap() throws Exception {
     Path in = writeModel();
     Path out = folder.resolve("out");
