@@ -62,21 +62,24 @@ class LauncherIT {
    * What counts is what a start takes, not how long it waits for a machine at work on other things.
    * So a start may prove it by the clock, or by the processor time of all its threads together,
    * which is no less than the clock would show were the machine its own. A start that does not take
-   * the archive beside the jar takes twice as long, and one that asks Maven takes seconds.
+   * the archive beside the jar takes half as long again, and one that asks Maven takes seconds.
    */
   @Tag("measure")
   @Test
   void laterStartsAreSilentAndQuick() throws IOException, InterruptedException {
     double best = Double.MAX_VALUE;
-    double withoutArchive = Double.MAX_VALUE;
-    for (int i = 0; i < 20; i++) {
-      best = Math.min(best, secondsOfAStart(launchers.shell()));
-      Shell shell = launchers.shell().with("RMSNORM_OPTS", "-XX:AOTMode=off");
-      withoutArchive = Math.min(withoutArchive, secondsOfAStart(shell));
+    double[] ratios = new double[41];
+    for (int i = 0; i < ratios.length; i++) {
+      double seconds = secondsOfAStart(launchers.shell());
+      Shell withoutArchive = launchers.shell().with("RMSNORM_OPTS", "-XX:AOTMode=off");
+      ratios[i] = seconds / secondsOfAStart(withoutArchive);
+      best = Math.min(best, seconds);
     }
-    System.out.printf("a start: %.2f s, without the archive %.2f s%n", best, withoutArchive);
+    Arrays.sort(ratios);
+    double median = ratios[ratios.length / 2];
+    System.out.printf("a start: %.2f s, %.2f of one without the archive%n", best, median);
     assertThat(best).as("seconds for the quickest start").isLessThan(1);
-    assertThat(best / withoutArchive).as("of a start without the archive").isLessThan(0.8);
+    assertThat(median).as("of a start without the archive").isLessThan(0.87);
   }
 
   private static double secondsOfAStart(Shell shell) throws IOException, InterruptedException {
