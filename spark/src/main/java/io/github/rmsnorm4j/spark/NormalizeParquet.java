@@ -12,6 +12,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkException;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
@@ -189,6 +190,11 @@ public final class NormalizeParquet {
       try {
         rows.write().mode(SaveMode.Append).parquet(folder.toString());
         return progress.awaitRows();
+      } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
+        if (e instanceof SparkException) { // A job was begun.
+          progress.awaitTasks();
+        }
+        throw e;
       } finally {
         context.removeSparkListener(progress);
       }

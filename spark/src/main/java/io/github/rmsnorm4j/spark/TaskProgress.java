@@ -5,9 +5,11 @@ import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.spark.Success$;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
+import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
@@ -40,6 +42,8 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   private int done;
   private long rows;
   private boolean started;
+  private int running;
+  private boolean over;
   private String shown = "";
 
   TaskProgress(PrintStream err, Style style) {
@@ -63,15 +67,23 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   @Override
   public synchronized void onTaskStart(SparkListenerTaskStart task) {
     started = true;
+    running++;
   }
 
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd task) {
+    running--;
     if (task.reason() == Success$.MODULE$) {
       done++;
       rows += task.taskMetrics().outputMetrics().recordsWritten();
-      notifyAll();
     }
+    notifyAll();
+  }
+
+  @Override
+  public synchronized void onJobEnd(SparkListenerJobEnd job) {
+    over = true;
+    notifyAll();
   }
 
   @Override
@@ -90,15 +102,24 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
    * the work is done.
    */
   synchronized long awaitRows() {
+    await(() -> tasks > 0 && done >= tasks);
+    return rows;
+  }
+
+  /** Waits for the end of the tasks of a job that has failed: those at work still write files. */
+  synchronized void awaitTasks() {
+    await(() -> over && running == 0);
+  }
+
+  private void await(BooleanSupplier reported) {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     try {
-      while ((tasks == 0 || done < tasks) && System.nanoTime() < end) {
+      while (!reported.getAsBoolean() && System.nanoTime() < end) {
         TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
       }
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt();
     }
-    return rows;
   }
 
   private synchronized void show() {
