@@ -12,7 +12,9 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
+@Isolated // It sets a property that the whole JVM has.
 class CompletionTest {
   @TempDir Path folder;
 

@@ -17,11 +17,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code normalize --device cuda} writes the file that {@code --device cpu} writes. */
+@Isolated // A JVM has one library of the driver.
 class NormalizeOnGpuTest {
   private static final int WIDTH = 70;
   private static final int ROWS = 37;

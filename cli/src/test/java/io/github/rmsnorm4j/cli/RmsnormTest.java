@@ -9,10 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+@Isolated // It sets a property that the whole JVM has.
 class RmsnormTest {
   static Stream<String> commands() {
     return Rmsnorm.commandLine().getSubcommands().keySet().stream();

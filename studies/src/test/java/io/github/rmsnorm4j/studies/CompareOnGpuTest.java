@@ -14,8 +14,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** {@code rmsnorm compare --device cuda} from end to end, on small tensors. */
+@Isolated // A JVM has one library of the driver.
 class CompareOnGpuTest {
   @TempDir private Path folder;
 

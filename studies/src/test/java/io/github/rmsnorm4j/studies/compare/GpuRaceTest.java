@@ -11,10 +11,12 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The variants on a GPU, which is a stub of the driver and an interpreter. */
+@Isolated // A JVM has one library of the driver.
 class GpuRaceTest {
   private static final Effort ONCE = new Effort(0, 1, 1);
 
