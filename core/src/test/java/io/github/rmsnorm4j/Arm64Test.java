@@ -30,13 +30,13 @@ import org.junit.jupiter.params.provider.EnumSource;
  * The bits of an emulated ARM64 processor, at the vector width that was asked for, and that they
  * are those of vector instructions, which the JIT's second compiler writes.
  *
- * <p>{@code ./mvnw -Parm64 -pl core test-compile surefire:test@arm64-neon}, or {@code
- * arm64-sve-256}, {@code arm64-sve-512}; {@code -Darm64.draws=200} draws more calls than 12.
+ * <p>{@code .ci/arm64 neon}, or {@code sve256}, {@code sve512}; the script says how to draw more
+ * calls than 12.
  */
 @EnabledIfSystemProperty(
     named = "rmsnorm4j.arm64.bits",
     matches = "128|256|512",
-    disabledReason = "the profile arm64 runs it")
+    disabledReason = ".ci/arm64 runs it")
 class Arm64Test {
   /** The width that the processor was asked for; 0 where none is emulated. */
   static final int BITS = Integer.getInteger("rmsnorm4j.arm64.bits", 0);

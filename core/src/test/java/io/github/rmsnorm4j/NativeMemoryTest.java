@@ -10,9 +10,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The resident size of a process does not grow with the number of calls, of norms or of threads,
- * whether or not the garbage collector runs. The heap is resident from the start, so that growth is
- * native memory.
+ * The resident size of a process does not grow with the number of calls, of norms or of threads.
+ * Norms that are dropped are collected now and then. The heap is resident from the start, so that
+ * growth is native memory.
  */
 @Tag("measure")
 @EnabledOnOs(OS.LINUX)

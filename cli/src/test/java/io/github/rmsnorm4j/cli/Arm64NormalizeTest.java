@@ -15,14 +15,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The command line on an emulated ARM64 processor writes the file that it writes on this machine:
- *
- * <p>{@code ./mvnw -Parm64 -pl cli -am test -Dtest=Arm64NormalizeTest
- * -Dsurefire.failIfNoSpecifiedTests=false}
+ * {@code .ci/arm64 cli}.
  */
 @EnabledIfSystemProperty(
     named = "rmsnorm4j.arm64.java",
     matches = ".+",
-    disabledReason = "the profile arm64 runs it")
+    disabledReason = ".ci/arm64 runs it")
 class Arm64NormalizeTest {
   private static final String ROWS = "../examples/activations.safetensors:layers.12.hidden";
 

@@ -16,8 +16,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The archive that image/build makes of the jar, unpacked elsewhere and run without a JDK. */
+@Execution(ExecutionMode.SAME_THREAD) // Each of them uses both processors.
 class CommandImageIT {
   private static final Path MODULE = Path.of("").toAbsolutePath();
   private static final Path ARCHIVE = MODULE.resolve("target/image/rmsnorm.tar.gz");

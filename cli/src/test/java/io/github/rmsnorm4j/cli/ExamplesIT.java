@@ -17,11 +17,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The projects in examples, built and run as README and docs/spark.md say, against a library that
  * is installed in a repository of these tests alone.
  */
+@Execution(ExecutionMode.SAME_THREAD) // Each of them uses both processors.
 class ExamplesIT {
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>.*?</dependency>");
   private static final String INCUBATOR =

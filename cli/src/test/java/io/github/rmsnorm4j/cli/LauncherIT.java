@@ -22,12 +22,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * {@code ./rmsnorm} and {@code ./mvnw} as a user starts them, in a copy of this checkout whose path
  * has spaces. Runs after the jars are packaged, so that all that Maven needs is there and no
  * network is asked.
  */
+@Execution(ExecutionMode.SAME_THREAD) // Each of them uses both processors.
 class LauncherIT {
   private static final String BUILDING =
       "rmsnorm: building the command line, once (this may take a minute)\n";

@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * one line, in little memory.
  */
 class HeaderFuzzTest {
+  private static final long MOST_NANOS = 10_000_000_000L;
   private static final int ROUNDS = Integer.getInteger("fuzz.rounds", 300);
   private static final long MOST_ALLOCATED = 8 << 20;
 
@@ -111,21 +112,25 @@ class HeaderFuzzTest {
   @Tag("measure")
   @ParameterizedTest
   @MethodSource("kindsAndSeeds")
-  void noFileTakesMuchMemory(Kind kind, long seed) throws Exception {
+  void noFileTakesMuchMemoryOrTime(Kind kind, long seed) throws Exception {
     writeShards(folder);
     Random random = new Random(seed);
     Path path = kind.path(folder);
     for (int round = 0; round < ROUNDS; round++) {
       Files.write(path, Mutation.some(kind.content(random), random));
       long before = Allocated.bytes();
+      long start = System.nanoTime();
       try (TensorFile file = TensorFile.open(path)) {
         readAll(file);
       } catch (FormatException _) {
-        // Refused, in little memory as well.
+        // Refused, in as little.
       }
       assertThat(Allocated.bytes() - before)
           .describedAs("%s, seed %d, round %d", kind, seed, round)
           .isLessThan(MOST_ALLOCATED);
+      assertThat(System.nanoTime() - start)
+          .describedAs("%s, seed %d, round %d", kind, seed, round)
+          .isLessThan(MOST_NANOS);
     }
   }
 

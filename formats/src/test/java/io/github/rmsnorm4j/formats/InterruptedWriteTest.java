@@ -77,7 +77,7 @@ class InterruptedWriteTest {
     Process process =
         RewritingProcess.start(target, "bash", "-c", "ulimit -f 100 && exec \"$@\"", "bash");
     String errors = new String(process.getErrorStream().readAllBytes());
-    process.waitFor();
+    assertThat(process.waitFor()).as(errors).isNotZero();
     assertThat(errors).contains(target + ": cannot write: File too large");
     assertThat(target).hasContent("old");
     assertThat(TestFiles.names(folder)).containsExactly("out");

@@ -32,7 +32,9 @@ public record Interleaved(Effort effort, LongSupplier clock) {
     return measure(entrants, System::nanoTime);
   }
 
-  /** With a clock for the warm-up, which real time must end whatever the other clock is. */
+  /**
+   * Also takes the clock that ends the warm-up. It is the real one, as the other may stand still.
+   */
   List<Samples> measure(List<List<Runnable>> entrants, LongSupplier wall) {
     List<Long> calls = new ArrayList<>();
     List<List<Double>> times = new ArrayList<>();

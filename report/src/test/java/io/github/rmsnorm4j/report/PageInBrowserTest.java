@@ -167,6 +167,7 @@ class PageInBrowserTest {
         """);
     List<String> said = new ArrayList<>();
     while (said.size() < 2) {
+      Thread.sleep(20);
       said.addAll(browser.console());
     }
     assertThat(said).hasSize(2).allMatch(message -> message.contains("Content Security Policy"));

@@ -191,7 +191,7 @@ public final class NormalizeParquet {
         rows.write().mode(SaveMode.Append).parquet(folder.toString());
         return progress.awaitRows();
       } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
-        if (e instanceof SparkException) { // A job was begun.
+        if (e instanceof SparkException) { // Of a job, mostly.
           progress.awaitTasks();
         }
         throw e;

@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.spark;
 
 import java.io.PrintStream;
+import java.util.HashSet;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -10,6 +12,7 @@ import org.apache.spark.Success$;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerExecutorRemoved;
 import org.apache.spark.scheduler.SparkListenerJobEnd;
+import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
@@ -32,7 +35,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
     }
   }
 
-  private static final long PATIENCE_SECONDS = 10;
+  private static final long PATIENCE_SECONDS = 60;
   private static final int COLUMNS = 79;
 
   private final PrintStream err;
@@ -42,7 +45,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   private int done;
   private long rows;
   private boolean started;
-  private int running;
+  private final Set<Long> running = new HashSet<>();
   private boolean over;
   private String shown = "";
 
@@ -67,17 +70,22 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   @Override
   public synchronized void onTaskStart(SparkListenerTaskStart task) {
     started = true;
-    running++;
+    running.add(task.taskInfo().taskId());
   }
 
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd task) {
-    running--;
+    running.remove(task.taskInfo().taskId());
     if (task.reason() == Success$.MODULE$) {
       done++;
       rows += task.taskMetrics().outputMetrics().recordsWritten();
     }
     notifyAll();
+  }
+
+  @Override
+  public synchronized void onJobStart(SparkListenerJobStart job) {
+    over = false;
   }
 
   @Override
@@ -108,7 +116,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
 
   /** Waits for the end of the tasks of a job that has failed: those at work still write files. */
   synchronized void awaitTasks() {
-    await(() -> over && running == 0);
+    await(() -> (over || tasks == 0) && running.isEmpty());
   }
 
   private void await(BooleanSupplier reported) {

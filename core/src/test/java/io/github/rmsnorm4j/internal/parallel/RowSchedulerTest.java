@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 class RowSchedulerTest {
   /** A helper of these comes when it is asked for, and stays; other tests take the shared ones. */
-  private final Helpers own = new Helpers(Long.MAX_VALUE);
+  private final Helpers own = new Helpers(TimeUnit.MINUTES.toNanos(10));
 
   @Test
   void everyRowIsDoneOnce() {
@@ -186,7 +187,9 @@ class RowSchedulerTest {
             } else {
               helped.countDown();
               await(goesOn);
-              sleep(20); // The caller waits for this thread by then, most often.
+              while (caller.getState() != Thread.State.WAITING) {
+                Thread.onSpinWait(); // until it has done all but wait for this thread
+              }
               caller.interrupt();
               sleep(20);
             }

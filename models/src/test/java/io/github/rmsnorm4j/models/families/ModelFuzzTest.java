@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * little memory.
  */
 class ModelFuzzTest {
+  private static final long MOST_NANOS = 10_000_000_000L;
   private static final int ROUNDS = 3 * Integer.getInteger("fuzz.rounds", 300);
   private static final long MOST_ALLOCATED = 64 << 20;
 
@@ -126,7 +127,7 @@ class ModelFuzzTest {
   @Tag("measure")
   @ParameterizedTest
   @EnumSource
-  void noFileTakesMuchMemory(Damaged damaged) throws IOException {
+  void noFileTakesMuchMemoryOrTime(Damaged damaged) throws IOException {
     write();
     inspect(damaged); // The first loads classes, which allocates more than any may.
     Path file = folder.resolve(damaged.name);
@@ -135,14 +136,18 @@ class ModelFuzzTest {
     for (int round = 0; round < ROUNDS; round++) {
       Files.write(file, Mutation.some(right.clone(), random));
       long before = Allocated.bytes();
+      long start = System.nanoTime();
       try {
         inspect(damaged);
       } catch (FormatException _) {
-        // Refused, in little memory as well.
+        // Refused, in as little.
       }
       assertThat(Allocated.bytes() - before)
           .describedAs("%s, round %d", damaged, round)
           .isLessThan(MOST_ALLOCATED);
+      assertThat(System.nanoTime() - start)
+          .describedAs("%s, round %d", damaged, round)
+          .isLessThan(MOST_NANOS);
     }
   }
 

@@ -21,10 +21,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** OpenBLAS gives the product that is meant, and models the numbers that plain Java gives them. */
+@Isolated // A process has one number of OpenBLAS threads.
 class OpenBlasTest {
   private static final long SEED = 11;
   private static final int ROWS = 12;

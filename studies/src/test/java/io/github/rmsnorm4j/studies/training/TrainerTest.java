@@ -274,7 +274,7 @@ class TrainerTest {
       long whole = System.nanoTime() - start;
       StepTimes times = trainer.times();
       for (Part part : Part.values()) {
-        assertThat(times.nanos(part)).as("%s", part).isPositive();
+        assertThat(times.nanos(part)).as("%s", part).isNotNegative(); // A clock may be coarse.
       }
       assertThat(times.totalNanos()).isPositive().isLessThanOrEqualTo(whole);
     }
