@@ -22,6 +22,7 @@ final class Backends {
   /** Whether tests take all of their draws, as with {@code -Dtests.all=true}. */
   static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
+  /** By default each backend takes a call in so many. */
   static final int THIRDS = 3;
 
   private Backends() {}
@@ -45,17 +46,19 @@ final class Backends {
   }
 
   /**
-   * Those to check a drawn call on: every third one, in turn, by the third that the call's seed is
-   * of. With all draws each call is checked on all of them.
+   * Those of some to check a call on: every third one, in turn, by the number of the call. With all
+   * draws each call is checked on all of them.
    */
-  static List<Backend> ofDrawn(long elements, long seed) {
-    List<Backend> all = of(elements);
-    return ALL_DRAWS
-        ? all
-        : IntStream.range(0, all.size())
-            .filter(i -> (i + seed) % THIRDS == 0)
-            .mapToObj(all::get)
-            .toList();
+  static List<Backend> inTurn(List<Backend> all, long call) {
+    return IntStream.range(0, all.size())
+        .filter(i -> isInTurn(i, call))
+        .mapToObj(all::get)
+        .toList();
+  }
+
+  /** Whether a call is checked on a backend of this number. */
+  static boolean isInTurn(int backend, long call) {
+    return ALL_DRAWS || (backend + call) % THIRDS == 0;
   }
 
   /** Machine code of every width that the machine has. */

@@ -95,7 +95,7 @@ final class BackwardCheck {
     for (int r = 0; r < wanted.length; r++) {
       int i = dx.mismatch(r, wanted[r]);
       if (i >= 0) {
-        throw wrong("dx of row " + r + ", element " + i, dx.value(r, i), wanted[r][i]);
+        throw wrong("dx of row " + r + ", element " + i, dx.values(r)[i], wanted[r][i]);
       }
     }
   }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /** Rows somewhere in memory, with guard elements around and between them that must not change. */
 final class Block {
@@ -72,35 +73,41 @@ final class Block {
     if (MemorySegment.mismatch(whole, at, at + size, image, 0, size) < 0) {
       return -1;
     }
+    long[] bits = bits(row);
     for (int i = 0; i < wanted.length; i++) {
-      if (bits(row, i) != Rounding.bits(rows.type(), wanted[i])) {
+      if (bits[i] != Rounding.bits(rows.type(), wanted[i])) {
         return i;
       }
     }
     return -1;
   }
 
-  /**
-   * The pattern of an element; a float32 or float64 NaN is any NaN, 16-bit ones are as they are.
-   */
-  long bits(int row, int i) {
-    long at = at(row, i);
-    return switch (rows.type()) {
-      case FLOAT64 -> Double.doubleToLongBits(whole.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, at));
-      case FLOAT32 -> Float.floatToIntBits(whole.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at));
-      case FLOAT16, BFLOAT16 -> whole.get(ValueLayout.JAVA_SHORT_UNALIGNED, at) & 0xffff;
-    };
-  }
-
-  double value(int row, int i) {
-    return Rounding.value(rows.type(), bits(row, i));
+  /** The patterns of a row; a float32 or float64 NaN is any NaN, 16-bit ones are as they are. */
+  long[] bits(int row) {
+    MemorySegment from = whole.asSlice(at(row, 0), (long) rows.width() * rows.type().bytes());
+    long[] bits = new long[rows.width()];
+    // Copied first: an access to memory of any kind is slow until the JIT knows the kind.
+    switch (rows.type()) {
+      case FLOAT64 -> {
+        double[] doubles = from.toArray(ValueLayout.JAVA_DOUBLE_UNALIGNED);
+        Arrays.setAll(bits, i -> Double.doubleToLongBits(doubles[i]));
+      }
+      case FLOAT32 -> {
+        float[] floats = from.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+        Arrays.setAll(bits, i -> Float.floatToIntBits(floats[i]));
+      }
+      case FLOAT16, BFLOAT16 -> {
+        short[] shorts = from.toArray(ValueLayout.JAVA_SHORT_UNALIGNED);
+        Arrays.setAll(bits, i -> shorts[i] & 0xffff);
+      }
+    }
+    return bits;
   }
 
   double[] values(int row) {
-    double[] values = new double[rows.width()];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = value(row, i);
-    }
+    long[] bits = bits(row);
+    double[] values = new double[bits.length];
+    Arrays.setAll(values, i -> Rounding.value(rows.type(), bits[i]));
     return values;
   }
 

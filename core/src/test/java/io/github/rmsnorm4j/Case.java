@@ -248,7 +248,7 @@ final class Case {
     if (i >= 0) {
       throw new AssertionError(
           "%s: %s of row %d, element %d of x = %s is %s, the contract says %s"
-              .formatted(what, name, row, i, x.rows()[row][i], actual.value(row, i), wanted[i]));
+              .formatted(what, name, row, i, x.rows()[row][i], actual.values(row)[i], wanted[i]));
     }
   }
 

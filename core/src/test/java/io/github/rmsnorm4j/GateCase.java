@@ -205,7 +205,7 @@ final class GateCase {
                   name,
                   row,
                   i,
-                  actual.value(row, i),
+                  actual.values(row)[i],
                   wanted[i],
                   z.rows()[row][i]));
     }

@@ -4,8 +4,6 @@ import static io.github.rmsnorm4j.Golden.KINDS;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.zip.CRC32;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,21 +17,22 @@ class GoldenBitsTest {
   @ParameterizedTest
   @MethodSource("io.github.rmsnorm4j.Golden#backends")
   void everyMachineGivesTheseBits(Backend backend) throws IOException {
-    List<String> lines = new ArrayList<>();
+    Golden.Lines lines = new Golden.Lines(backend);
     for (boolean centred : new boolean[] {false, true}) {
       for (ElementType type : ElementType.values()) {
         for (int width : WIDTHS) {
           lines.add(
-              "%s %s %d %08x"
-                  .formatted(
-                      centred ? "LayerNorm" : "RMSNorm",
-                      type.shortName(),
-                      width,
-                      checksum(centred, type, width, backend)));
+              () ->
+                  "%s %s %d %08x"
+                      .formatted(
+                          centred ? "LayerNorm" : "RMSNorm",
+                          type.shortName(),
+                          width,
+                          checksum(centred, type, width, backend)));
         }
       }
     }
-    Golden.check("checksums.txt", lines);
+    lines.check("checksums.txt");
   }
 
   /** Of the patterns of two calls, one plain and one with gain, bias and a small epsilon. */

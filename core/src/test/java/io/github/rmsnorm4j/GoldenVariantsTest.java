@@ -7,7 +7,6 @@ import static io.github.rmsnorm4j.EpsilonPlacement.OUTSIDE;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -26,53 +25,54 @@ class GoldenVariantsTest {
   @ParameterizedTest
   @MethodSource("io.github.rmsnorm4j.Golden#backends")
   void everyChoiceOfTheForwardPass(Backend backend) throws IOException {
-    List<String> lines = new ArrayList<>();
+    Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
       for (CastOrder order : CastOrder.values()) {
-        lines.add(forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
+        lines.add(() -> forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
       }
       Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(forward("LENGTH", length, type, false, backend));
-      lines.add(forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
-      lines.add(forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
+      lines.add(() -> forward("LENGTH", length, type, false, backend));
+      lines.add(() -> forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
+      lines.add(() -> forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
       for (boolean centred : new boolean[] {false, true}) {
         for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
           Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
-          lines.add(forward("EPSILON " + placement, choice, type, false, backend));
+          lines.add(() -> forward("EPSILON " + placement, choice, type, false, backend));
         }
         for (ResidualRounding rounding : ResidualRounding.values()) {
           Choice choice = width -> choice(centred, width, INSIDE, rounding);
-          lines.add(forward("RESIDUAL " + rounding, choice, type, true, backend));
+          lines.add(() -> forward("RESIDUAL " + rounding, choice, type, true, backend));
         }
       }
     }
-    Golden.check("variants.txt", lines);
+    lines.check("variants.txt");
   }
 
   @ParameterizedTest
   @MethodSource("io.github.rmsnorm4j.Golden#backends")
   void everyChoiceOfTheBackwardPass(Backend backend) throws IOException {
-    List<String> lines = new ArrayList<>();
+    Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
       for (boolean centred : new boolean[] {false, true}) {
         Choice inside = width -> choice(centred, width, INSIDE, ResidualRounding.FIRST);
         for (Keep keep : Keep.values()) {
-          lines.add(backward("KEEP " + keep, inside, type, keep, false, backend));
+          lines.add(() -> backward("KEEP " + keep, inside, type, keep, false, backend));
         }
-        lines.add(backward("DRESIDUAL", inside, type, Keep.INPUT, true, backend));
+        lines.add(() -> backward("DRESIDUAL", inside, type, Keep.INPUT, true, backend));
         for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
           Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
-          lines.add(backward("EPSILON " + placement, choice, type, Keep.INPUT, false, backend));
+          lines.add(
+              () -> backward("EPSILON " + placement, choice, type, Keep.INPUT, false, backend));
         }
       }
       Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(backward("LENGTH", length, type, Keep.INPUT, false, backend));
+      lines.add(() -> backward("LENGTH", length, type, Keep.INPUT, false, backend));
       Choice part = rms(FLOAT32, INSIDE, 0, 0.4);
-      lines.add(backward("PART", part, type, Keep.INPUT, false, backend));
+      lines.add(() -> backward("PART", part, type, Keep.INPUT, false, backend));
       Choice offset = rms(FLOAT32, INSIDE, 1, 1);
-      lines.add(backward("OFFSET", offset, type, Keep.INPUT, false, backend));
+      lines.add(() -> backward("OFFSET", offset, type, Keep.INPUT, false, backend));
     }
-    Golden.check("gradients.txt", lines);
+    lines.check("gradients.txt");
   }
 
   /** One thing about a norm, for every width. */

@@ -65,8 +65,11 @@ class NarrowGradientsTest {
       }
       assertThat(dx.isGuardIntact()).as(toString()).isTrue();
       float[] all = new float[ROWS * width];
-      for (int i = 0; i < all.length; i++) {
-        all[i] = (float) dx.value(i / width, i % width);
+      for (int r = 0; r < ROWS; r++) {
+        double[] row = dx.values(r);
+        for (int i = 0; i < width; i++) {
+          all[r * width + i] = (float) row[i];
+        }
       }
       return new float[][] {all, dgain, dbias};
     }
@@ -87,7 +90,9 @@ class NarrowGradientsTest {
   @CsvSource({"32,256", "64,256", "96,256", "256,256", "32,512", "64,512", "64,128"})
   void haveTheBitsOfPlainJava(int width, int bits) {
     for (int choice = 0; choice < 256; choice++) {
-      check(new Call(width, choice), Backend.vector(bits));
+      if (Backends.isInTurn(width / 32, choice)) {
+        check(new Call(width, choice), Backend.vector(bits));
+      }
     }
   }
 

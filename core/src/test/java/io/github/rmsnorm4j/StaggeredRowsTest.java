@@ -104,7 +104,7 @@ class StaggeredRowsTest {
       if (i >= 0) {
         throw new AssertionError(
             "%s of row %d, element %d is %s, the contract says %s"
-                .formatted(what, row, i, actual.value(row, i), wanted[i]));
+                .formatted(what, row, i, actual.values(row)[i], wanted[i]));
       }
     }
   }
@@ -159,12 +159,16 @@ class StaggeredRowsTest {
     "256,512"
   })
   void haveTheBitsOfTheContract(int width, int bits) {
+    int call = width;
     for (int choice = 0; choice < 4; choice++) {
       Rows rows = rows(width, (choice & 1) != 0, (choice & 2) != 0);
       for (Place in : PLACES) {
         for (Place out : PLACES) {
-          rows.check(in, out, false, Backend.vector(bits), 1);
-          rows.check(in, out, true, Backend.vector(bits), 1);
+          for (boolean inPlace : new boolean[] {false, true}) {
+            if (Backends.isInTurn(0, call++)) {
+              rows.check(in, out, inPlace, Backend.vector(bits), 1);
+            }
+          }
         }
       }
     }

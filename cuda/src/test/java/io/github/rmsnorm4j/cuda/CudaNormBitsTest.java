@@ -20,9 +20,9 @@ import org.junit.jupiter.api.Test;
  */
 class CudaNormBitsTest {
   private static final long SEED = 20261127;
-  private static final int FORWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 120);
-  private static final int BACKWARD = Integer.getInteger("rmsnorm4j.cuda.draws", 70);
-  private static final int PAIRS = Integer.getInteger("rmsnorm4j.cuda.draws", 40);
+  private static final int FORWARD = 120;
+  private static final int BACKWARD = 70;
+  private static final int PAIRS = 40;
   private static final int[] WIDTHS = {1, 2, 31, 32, 33, 96, 127, 256, 999, 1024, 1025, 1536, 2304};
 
   private final Set<String> reached = new TreeSet<>();
@@ -52,7 +52,7 @@ class CudaNormBitsTest {
   void forwardCallsHaveTheBitsOfTheCpu() {
     stub.lazy();
     SplittableRandom random = new SplittableRandom(SEED);
-    for (int draw = 0; draw < FORWARD; draw++) {
+    for (int draw = 0; Draws.goOn(draw, FORWARD, this::notReachedForward); draw++) {
       for (ElementType type : ElementType.values()) {
         int width = WIDTHS[random.nextInt(WIDTHS.length)];
         int rows = random.nextInt(1, 4 + 3000 / (width + 200));
@@ -66,7 +66,7 @@ class CudaNormBitsTest {
   void backwardCallsHaveTheBitsOfTheCpu() {
     stub.lazy();
     SplittableRandom random = new SplittableRandom(SEED + 1);
-    for (int draw = 0; draw < BACKWARD; draw++) {
+    for (int draw = 0; Draws.goOn(draw, BACKWARD, this::notReachedBackward); draw++) {
       for (ElementType type : ElementType.values()) {
         int width = WIDTHS[random.nextInt(WIDTHS.length)];
         int rows = random.nextInt(3) == 0 ? 1 + random.nextInt(120 - width / 20) : 3;
@@ -80,7 +80,7 @@ class CudaNormBitsTest {
   void callsOfTwoNormsHaveTheBitsOfTheCpu() {
     stub.lazy();
     SplittableRandom random = new SplittableRandom(SEED + 2);
-    for (int draw = 0; draw < PAIRS; draw++) {
+    for (int draw = 0; Draws.goOn(draw, PAIRS, this::notReachedInPairs); draw++) {
       for (ElementType type : ElementType.values()) {
         int width = WIDTHS[random.nextInt(WIDTHS.length)];
         int rows = random.nextInt(1, 7);

@@ -15,9 +15,12 @@ import org.junit.jupiter.api.Test;
 
 class NormCheckTest {
   private static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
-  private static final int PAIRS = ALL_DRAWS ? 1500 : 300;
+  private static final int PAIRS = ALL_DRAWS ? 1500 : 120;
 
-  private static final int PROBES = ALL_DRAWS ? 150 : 50;
+  private static final int PROBES = ALL_DRAWS ? 150 : 30;
+
+  /** Of norms with a number that no table has, and of rows that no norm made. */
+  private static final int OTHERS = ALL_DRAWS ? 200 : 60;
 
   /** Of every norm that the library can make: it is named, so no other is named alone. */
   @Test
@@ -40,22 +43,21 @@ class NormCheckTest {
       counts.merge(report.status(), 1, Integer::sum);
       pair.choices().forEach(value -> reached.merge(value, 1, Integer::sum));
     }
-    // Both happen often, and with all draws every value of every choice was tried.
+    // Both happen often, and every value of every choice was tried; of a table with all draws.
     assertThat(counts.get(CheckReport.Status.RECOGNISED)).isGreaterThan(PAIRS / 15);
     assertThat(counts.get(CheckReport.Status.CANNOT_TELL)).isGreaterThan(PAIRS / 15);
     assertThat(counts).doesNotContainKey(CheckReport.Status.UNKNOWN);
-    if (!ALL_DRAWS) {
-      return;
-    }
     assertReached(reached, "x ", (Object[]) ElementType.values());
     assertReached(reached, "y ", (Object[]) ElementType.values());
     assertReached(reached, "gain ", (Object[]) ElementType.values());
     assertReached(reached, "order ", (Object[]) CastOrder.values());
     assertReached(reached, "place ", (Object[]) EpsilonPlacement.values());
     assertReached(reached, "residual ", (Object[]) ResidualRounding.values());
-    assertReached(reached, "eps ", Hypotheses.EPSILONS.toArray());
-    assertReached(reached, "offset ", Hypotheses.OFFSETS.toArray());
     assertReached(reached, "", "gain null", "residual null", "LayerNorm", "bias", "partial");
+    if (ALL_DRAWS) {
+      assertReached(reached, "eps ", Hypotheses.EPSILONS.toArray());
+      assertReached(reached, "offset ", Hypotheses.OFFSETS.toArray());
+    }
   }
 
   private static void assertReached(Map<String, Integer> reached, String choice, Object... values) {
@@ -116,7 +118,7 @@ class NormCheckTest {
   void solvesForEpsilon() {
     int solved = 0;
     int byPlaceAlone = 0;
-    for (int seed = 0; seed < 100; seed++) {
+    for (int seed = 0; seed < OTHERS; seed++) {
       Pair pair = new Pair(seed, 1e-2 * Math.pow(0.5, seed % 12) * 0.77, null);
       pair.scale = 0.05;
       Sample sample = pair.sample(pair.rows(8), pair.residuals(8));
@@ -137,15 +139,15 @@ class NormCheckTest {
       solved += within ? 1 : 0;
       byPlaceAlone += fits ? 0 : 1;
     }
-    assertThat(solved).isGreaterThan(50);
-    assertThat(byPlaceAlone).isLessThanOrEqualTo(1);
+    assertThat(solved).isGreaterThan(OTHERS * 2 / 5);
+    assertThat(byPlaceAlone).isLessThanOrEqualTo(OTHERS / 60);
   }
 
   /** A part of no table, and one that was asked for. */
   @Test
   void solvesForThePart() {
     int solved = 0;
-    for (int seed = 0; seed < 60; seed++) {
+    for (int seed = 0; seed < OTHERS; seed++) {
       Pair pair = new Pair(seed, null, 0.37);
       // A root with the few digits of a 16-bit type hides the part.
       if (pair.layer || pair.everyStep()) {
@@ -162,13 +164,13 @@ class NormCheckTest {
           .describedAs("seed %d: %s", seed, pair)
           .anyMatch(norm -> norm.part() == pair.part);
     }
-    assertThat(solved).isGreaterThan(20);
+    assertThat(solved).isGreaterThan(OTHERS / 3);
   }
 
   /** Rows that no norm made, and a norm's with noise. */
   @Test
   void namesNothingForNoNorm() {
-    for (int seed = 0; seed < 200; seed++) {
+    for (int seed = 0; seed < OTHERS; seed++) {
       Pair pair = new Pair(seed);
       double[][] x = pair.rows(6);
       double[][] residual = pair.residuals(6);

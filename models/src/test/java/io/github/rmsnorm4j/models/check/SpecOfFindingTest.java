@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** A finding's text makes the norm that was found. */
 class SpecOfFindingTest {
-  private static final int PAIRS = 200;
+  private static final int PAIRS = Boolean.getBoolean("tests.all") ? 200 : 80;
 
   /**
    * Of drawn norms of the library: some named norm has a text, and each text whose norm needs no
