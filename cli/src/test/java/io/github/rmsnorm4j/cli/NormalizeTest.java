@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -369,6 +370,7 @@ class NormalizeTest {
   /**
    * Made of two pairs of letters of one hash: 2^18 names that a map without order would hang on.
    */
+  @Tag("long")
   @Test
   void namesOfOneHashAreToldApart() throws IOException {
     TestTensor[] tensors = new TestTensor[1 << 18];

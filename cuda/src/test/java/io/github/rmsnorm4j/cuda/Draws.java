@@ -9,6 +9,11 @@ final class Draws {
 
   private Draws() {}
 
+  /** Whether a call of a list is made: by default every second one. */
+  static boolean isInTurn(int call) {
+    return ALL || call % 2 == 0;
+  }
+
   /**
    * Whether there is another draw: all of them with {@code -Dtests.all=true}; by default a third,
    * and more until everything is reached.

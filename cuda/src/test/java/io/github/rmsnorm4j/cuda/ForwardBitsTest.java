@@ -43,9 +43,14 @@ class ForwardBitsTest {
   void wideRowsHaveTheBitsOfTheCpu() {
     Set<String> reached = new TreeSet<>();
     SplittableRandom random = new SplittableRandom(SEED + 1);
+    int call = 0;
     for (int width : new int[] {32_768, 65_535, 65_536, 65_537, 131_072, 200_001}) {
+      call++;
       for (ElementType type : ElementType.values()) {
-        new ForwardCase(random.nextLong(), type, 1, width, reached).check();
+        long seed = random.nextLong();
+        if (Draws.isInTurn(call++)) {
+          new ForwardCase(seed, type, 1, width, reached).check();
+        }
       }
     }
     int twoPasses = (1 << 20) + 1_000;
