@@ -14,10 +14,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is written does not depend on the language of the machine. */
+@Isolated // A JVM has one default locale.
 class LocaleTest {
   /** Conversions that write digits, a comma or a point as a locale has them; %s and %x do not. */
   private static final Pattern LOCALIZED =
