@@ -29,7 +29,7 @@ class GateBitsTest {
   @EnumSource
   void longRows(ElementType type) {
     for (int seed = 0; seed < 3; seed++) {
-      GateCase drawn = new GateCase(seed, 2, 65_537 + 100 * seed, type);
+      GateCase drawn = new GateCase(3L * type.ordinal() + seed, 2, 65_537 + 100 * seed, type);
       Backends.inTurn(Backends.of(1 << 17), seed + type.ordinal())
           .forEach(backend -> drawn.check(backend, 1));
     }
@@ -40,9 +40,9 @@ class GateBitsTest {
   void anyCallOnManyThreads() {
     List<Backend> backends = new ArrayList<>(List.of(Backends.VECTORS));
     backends.addAll(Backends.machineCode());
-    for (int seed = 0; seed < 8; seed++) {
-      int width = new int[] {64, 300, 2100, 4096}[seed % 4];
-      GateCase drawn = new GateCase(seed, 300_000 / width, width, ElementType.values()[seed / 2]);
+    for (int seed = 0; seed < 12; seed++) {
+      int width = new int[] {64, 300, 2100, 4096}[(seed + seed / 4) % 4];
+      GateCase drawn = new GateCase(seed, 300_000 / width, width, ElementType.values()[seed % 4]);
       for (Backend backend : Backends.inTurn(backends, seed)) {
         drawn.check(backend, 2 + seed % 2);
       }

@@ -65,8 +65,14 @@ final class Golden {
     }
   }
 
-  /** On an emulated processor, which is slow, the widths that it lacks are left out. */
+  private static final List<Backend> BACKENDS = each();
+
   static List<Backend> backends() {
+    return BACKENDS;
+  }
+
+  /** On an emulated processor, which is slow, the widths that it lacks are left out. */
+  private static List<Backend> each() {
     if (Arm64Test.BITS > 0) {
       return List.of(Backend.scalar(), Backends.VECTORS);
     }
@@ -77,21 +83,22 @@ final class Golden {
     return backends;
   }
 
-  /** Lines of a file as a backend gives them: by default every third one, in turn. */
+  /** Lines of a file as a backend gives them; by default every third one, in turn. */
   static final class Lines {
     private final List<String> lines = new ArrayList<>();
     private final int backend;
     private final boolean all;
 
     Lines(Backend backend) {
-      this.backend = backends().indexOf(backend);
+      this.backend = BACKENDS.indexOf(backend);
+      assertThat(this.backend).isNotNegative();
       all = System.getProperty(WRITE) != null || Arm64Test.BITS > 0;
     }
 
-    /** The next line, null if it is not this backend's turn. */
-    void add(Supplier<String> line) {
-      // Moved by one every three lines, so that no width is always one backend's.
-      int call = lines.size() + lines.size() / Backends.THIRDS;
+    /** The next line, of rows of a type; null if it is not this backend's turn. */
+    void add(ElementType type, Supplier<String> line) {
+      // Moved on from type to type, so that each backend has each kind of line.
+      int call = lines.size() + type.ordinal();
       lines.add(all || Backends.isInTurn(backend, call) ? line.get() : null);
     }
 

@@ -8,7 +8,10 @@ import java.util.zip.CRC32;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every machine gives the bits that are kept in {@code golden/checksums.txt}, on every backend. */
+/**
+ * Every machine gives the bits that are kept in {@code golden/checksums.txt}, on the backends in
+ * turn.
+ */
 class GoldenBitsTest {
   private static final int[] WIDTHS = {
     1, 2, 3, 7, 31, 32, 33, 64, 100, 768, 1023, 1024, 1025, 4097, 65537
@@ -22,6 +25,7 @@ class GoldenBitsTest {
       for (ElementType type : ElementType.values()) {
         for (int width : WIDTHS) {
           lines.add(
+              type,
               () ->
                   "%s %s %d %08x"
                       .formatted(

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Every machine gives the bits of every gate, forward and backward, in {@code golden/gates.txt}, on
- * every backend.
+ * the backends in turn.
  */
 class GoldenGatesTest {
   private static final int[] WIDTHS = {33, 100, 1025};
@@ -24,10 +24,10 @@ class GoldenGatesTest {
     Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
       for (Gate gate : List.of(Gate.SILU, Gate.SIGMOID, Gate.SILU_BEFORE)) {
-        lines.add(() -> line(NormSpec.LLAMA.withGate(gate), type, false, backend));
-        lines.add(() -> line(NormSpec.RMSNORM.withGate(gate), type, true, backend));
+        lines.add(type, () -> line(NormSpec.LLAMA.withGate(gate), type, false, backend));
+        lines.add(type, () -> line(NormSpec.RMSNORM.withGate(gate), type, true, backend));
       }
-      lines.add(() -> line(NormSpec.LAYERNORM.withGate(Gate.SILU), type, true, backend));
+      lines.add(type, () -> line(NormSpec.LAYERNORM.withGate(Gate.SILU), type, true, backend));
     }
     lines.check("gates.txt");
   }

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Every machine gives the bits of rows with groups and of samples, forward and backward, in {@code
- * golden/parts.txt}, on every backend.
+ * golden/parts.txt}, on the backends in turn.
  */
 class GoldenPartsTest {
   private static final int[] WIDTHS = {33, 1025};
@@ -24,10 +24,11 @@ class GoldenPartsTest {
     NormSpec gated = NormSpec.RMSNORM.withGate(Gate.SILU_BEFORE);
     Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
-      lines.add(() -> line("gain of the row", NormSpec.RMSNORM, type, GROUPS, backend));
-      lines.add(() -> line("gain of a group", NormSpec.LAYERNORM, type, 1, backend));
-      lines.add(() -> line("gain of the row", gated, type, GROUPS, backend));
+      lines.add(type, () -> line("gain of the row", NormSpec.RMSNORM, type, GROUPS, backend));
+      lines.add(type, () -> line("gain of a group", NormSpec.LAYERNORM, type, 1, backend));
+      lines.add(type, () -> line("gain of the row", gated, type, GROUPS, backend));
       lines.add(
+          type,
           () -> line("samples", NormSpec.LAYERNORM.withGainOffset(1), type, SAMPLES, backend));
     }
     lines.check("parts.txt");

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Every machine gives the bits of every choice, forward in {@code golden/variants.txt} and backward
- * in {@code golden/gradients.txt}, on every backend.
+ * in {@code golden/gradients.txt}, on the backends in turn.
  */
 class GoldenVariantsTest {
   private static final int[] WIDTHS = {33, 100, 1025};
@@ -28,20 +28,21 @@ class GoldenVariantsTest {
     Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
       for (CastOrder order : CastOrder.values()) {
-        lines.add(() -> forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
+        lines.add(
+            type, () -> forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
       }
       Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(() -> forward("LENGTH", length, type, false, backend));
-      lines.add(() -> forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
-      lines.add(() -> forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
+      lines.add(type, () -> forward("LENGTH", length, type, false, backend));
+      lines.add(type, () -> forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
+      lines.add(type, () -> forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
       for (boolean centred : new boolean[] {false, true}) {
         for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
           Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
-          lines.add(() -> forward("EPSILON " + placement, choice, type, false, backend));
+          lines.add(type, () -> forward("EPSILON " + placement, choice, type, false, backend));
         }
         for (ResidualRounding rounding : ResidualRounding.values()) {
           Choice choice = width -> choice(centred, width, INSIDE, rounding);
-          lines.add(() -> forward("RESIDUAL " + rounding, choice, type, true, backend));
+          lines.add(type, () -> forward("RESIDUAL " + rounding, choice, type, true, backend));
         }
       }
     }
@@ -56,21 +57,22 @@ class GoldenVariantsTest {
       for (boolean centred : new boolean[] {false, true}) {
         Choice inside = width -> choice(centred, width, INSIDE, ResidualRounding.FIRST);
         for (Keep keep : Keep.values()) {
-          lines.add(() -> backward("KEEP " + keep, inside, type, keep, false, backend));
+          lines.add(type, () -> backward("KEEP " + keep, inside, type, keep, false, backend));
         }
-        lines.add(() -> backward("DRESIDUAL", inside, type, Keep.INPUT, true, backend));
+        lines.add(type, () -> backward("DRESIDUAL", inside, type, Keep.INPUT, true, backend));
         for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
           Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
           lines.add(
+              type,
               () -> backward("EPSILON " + placement, choice, type, Keep.INPUT, false, backend));
         }
       }
       Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(() -> backward("LENGTH", length, type, Keep.INPUT, false, backend));
+      lines.add(type, () -> backward("LENGTH", length, type, Keep.INPUT, false, backend));
       Choice part = rms(FLOAT32, INSIDE, 0, 0.4);
-      lines.add(() -> backward("PART", part, type, Keep.INPUT, false, backend));
+      lines.add(type, () -> backward("PART", part, type, Keep.INPUT, false, backend));
       Choice offset = rms(FLOAT32, INSIDE, 1, 1);
-      lines.add(() -> backward("OFFSET", offset, type, Keep.INPUT, false, backend));
+      lines.add(type, () -> backward("OFFSET", offset, type, Keep.INPUT, false, backend));
     }
     lines.check("gradients.txt");
   }

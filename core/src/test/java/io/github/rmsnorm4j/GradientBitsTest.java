@@ -45,8 +45,12 @@ class GradientBitsTest {
       int elements = random.nextInt(TWO_PAY, SIX_PAY);
       BackwardCase drawn = BackwardCase.of(seed, elements / width, width);
       int threads = THREADS[(int) seed % THREADS.length];
-      for (Backend backend : inTurn(seed)) {
-        BackwardCheck.of(drawn, backend, threads);
+      // Plain Java and the widest vectors, or by default one of the two.
+      if (Backends.ALL_DRAWS || seed % 2 == 0) {
+        BackwardCheck.of(drawn, Backend.scalar(), threads);
+      }
+      if (Backends.ALL_DRAWS || seed % 2 != 0) {
+        BackwardCheck.of(drawn, Backends.VECTORS, threads);
       }
     }
   }
@@ -100,7 +104,7 @@ class GradientBitsTest {
   @ValueSource(ints = {65535, 65536, 65537, 200003})
   void longRows(int width) {
     for (long seed = 0; seed < 2; seed++) {
-      check(BackwardCase.of(width + seed, 2, width), 1, 2);
+      check(BackwardCase.of(width + seed, 2, width), width + seed, 2);
     }
   }
 
@@ -110,15 +114,10 @@ class GradientBitsTest {
   void anyLayerNormInTwoPasses(ElementType type) {
     Shape shape = new Shape(Direction.BACKWARD, type, false, true, true, 1, TWO_PASSES);
     BackwardCase drawn = BackwardCase.of(type.ordinal(), shape);
-    for (Backend backend : inTurn(type.ordinal())) {
-      BackwardCheck.of(drawn, backend, 1);
+    BackwardCheck.of(drawn, Backends.VECTORS, 1);
+    if (Backends.ALL_DRAWS || type.ordinal() % 2 == 0) {
+      BackwardCheck.of(drawn, Backend.scalar(), 1);
     }
-  }
-
-  /** Plain Java and the widest vectors, or by default one of the two. */
-  private static List<Backend> inTurn(long call) {
-    List<Backend> two = List.of(Backend.scalar(), Backends.VECTORS);
-    return Backends.ALL_DRAWS ? two : List.of(two.get((int) call % 2));
   }
 
   private static void check(BackwardCase drawn, long seed, int threads) {

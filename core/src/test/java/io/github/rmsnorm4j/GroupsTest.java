@@ -34,7 +34,7 @@ class GroupsTest {
       ElementType type = ElementType.values()[seed % 4];
       try (Arena arena = Arena.ofShared()) {
         GroupCase drawn = new GroupCase(seed, type, rows, groups, width, arena);
-        for (Backend backend : Backends.inTurn(Backends.EACH, seed + rows)) {
+        for (Backend backend : Backends.inTurn(Backends.EACH, seed + rows + groups)) {
           drawn.check(backend, 1);
         }
       }

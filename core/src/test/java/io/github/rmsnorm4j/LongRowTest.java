@@ -33,7 +33,9 @@ class LongRowTest {
       List<Backend> backends =
           new ArrayList<>(List.of(Backend.scalar(), Backend.vector(128), Backends.VECTORS));
       backends.addAll(Backends.machineCode());
-      for (Backend backend : Backends.inTurn(backends, centred ? call + 1 : call)) {
+      boolean each = centred && mean != 0; // What the second pass is for.
+      int turn = centred ? call + 1 : call;
+      for (Backend backend : each ? backends : Backends.inTurn(backends, turn)) {
         check(x, type, centred, backend, expected);
       }
     }

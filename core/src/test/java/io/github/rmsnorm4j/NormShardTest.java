@@ -34,7 +34,7 @@ class NormShardTest {
     int seeds = rows * width > 50_000 ? 8 : 24;
     for (int seed = 0; seed < (Backends.ALL_DRAWS ? seeds : seeds / 2); seed++) {
       ShardCase drawn = new ShardCase(seed, ElementType.values()[seed % 4], rows, width);
-      for (Backend backend : Backends.inTurn(Backends.EACH, seed + rows)) {
+      for (Backend backend : Backends.inTurn(Backends.EACH, seed + rows + width)) {
         drawn.check(backend, 1, NO_FAULT);
       }
     }

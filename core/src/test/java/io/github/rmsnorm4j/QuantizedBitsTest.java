@@ -20,18 +20,21 @@ class QuantizedBitsTest {
   /** For types without blocks. */
   private static final int[] ANY_WIDTHS = {1, 2, 7, 31, 33, 100, 1023, 5001};
 
+  private static final List<Backend> BACKENDS = Backends.of(1 << 20);
+
   static List<Backend> backends() {
-    return Backends.of(1 << 20);
+    return BACKENDS;
   }
 
   @ParameterizedTest
   @MethodSource("backends")
   void ofDrawnCalls(Backend backend) {
     SplittableRandom random = new SplittableRandom(27);
-    int first = backends().indexOf(backend);
+    int turn = BACKENDS.indexOf(backend);
+    int types = QuantizedType.all().size();
     for (int i = 0; i < CALLS; i++) {
       SplittableRandom ofCall = random.split();
-      if (!Backends.isInTurn(first, i)) {
+      if (!Backends.isInTurn(turn, i + i / types)) {
         continue;
       }
       try (Arena arena = Arena.ofShared()) {

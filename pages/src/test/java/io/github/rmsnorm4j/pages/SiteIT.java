@@ -68,9 +68,10 @@ class SiteIT {
 
   @Test
   void nothingNamesAFolderOfThisMachine() throws IOException {
+    String folder = CHECKOUT + "/"; // A page may well name /tmp/y.npy in a checkout /tmp/y.
     for (Path file : files(SITE)) {
       String text = new String(Files.readAllBytes(SITE.resolve(file)), StandardCharsets.ISO_8859_1);
-      assertThat(text.contains(CHECKOUT.toString())).as("%s names %s", file, CHECKOUT).isFalse();
+      assertThat(text.contains(folder)).as("%s names %s", file, folder).isFalse();
     }
   }
 

@@ -202,7 +202,7 @@ class SameBitsTest {
       for (int i = 0; i < columns.size(); i++) {
         List<ElementType> all = List.of(ElementType.values());
         boolean each = Boolean.getBoolean("tests.all");
-        fromColumn(columns.get(i), each ? all : List.of(all.get(i % all.size())));
+        fromColumn(columns.get(i), each ? all : List.of(all.get((i + 1) % all.size())));
       }
     } finally {
       spark.conf().unset("spark.sql.codegen.wholeStage");

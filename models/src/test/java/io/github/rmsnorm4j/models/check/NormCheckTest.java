@@ -19,7 +19,7 @@ class NormCheckTest {
 
   private static final int PROBES = ALL_DRAWS ? 150 : 30;
 
-  /** Of norms with a number that no table has, and of rows that no norm made. */
+  /** Of norms with a part that no table has, and of rows that no norm made. */
   private static final int OTHERS = ALL_DRAWS ? 200 : 60;
 
   /** Of every norm that the library can make: it is named, so no other is named alone. */
@@ -118,7 +118,7 @@ class NormCheckTest {
   void solvesForEpsilon() {
     int solved = 0;
     int byPlaceAlone = 0;
-    for (int seed = 0; seed < OTHERS; seed++) {
+    for (int seed = 0; seed < 100; seed++) {
       Pair pair = new Pair(seed, 1e-2 * Math.pow(0.5, seed % 12) * 0.77, null);
       pair.scale = 0.05;
       Sample sample = pair.sample(pair.rows(8), pair.residuals(8));
@@ -139,8 +139,8 @@ class NormCheckTest {
       solved += within ? 1 : 0;
       byPlaceAlone += fits ? 0 : 1;
     }
-    assertThat(solved).isGreaterThan(OTHERS * 2 / 5);
-    assertThat(byPlaceAlone).isLessThanOrEqualTo(OTHERS / 60);
+    assertThat(solved).isGreaterThan(50);
+    assertThat(byPlaceAlone).isLessThanOrEqualTo(1);
   }
 
   /** A part of no table, and one that was asked for. */
