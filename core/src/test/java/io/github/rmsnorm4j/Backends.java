@@ -22,7 +22,7 @@ final class Backends {
   /** Whether tests take all of their draws, as with {@code -Dtests.all=true}. */
   static final boolean ALL_DRAWS = Boolean.getBoolean("tests.all");
 
-  /** By default each backend takes a call in so many. */
+  /** By default a backend takes one call of three. */
   static final int THIRDS = 3;
 
   private Backends() {}

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every choice of a forward pass against its formula in {@code reference}. */
 class FormulaTest {
-  private static final int CASES = Backends.ALL_DRAWS ? 5000 : 2000;
+  private static final int CASES = 5000;
   private static final ElementType[] TYPES = ElementType.values();
   private static final Gate[] GATES = {Gate.SILU, Gate.SIGMOID, Gate.SILU_BEFORE};
 
