@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cuda.check;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.cuda.CudaDevice;
+import io.github.rmsnorm4j.cuda.CudaException;
 import io.github.rmsnorm4j.cuda.CudaStream;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,7 +59,16 @@ final class BitsCheck {
 
   /** Null if there is none. */
   private String difference(Call call) {
-    CallRows there = call.there().get();
+    CallRows there;
+    try {
+      there = call.there().get();
+    } catch (CudaException e) {
+      // A kernel that cannot be loaded, say: the other calls are still worth checking.
+      if (e.isContextLost()) {
+        throw e;
+      }
+      return e.getMessage();
+    }
     String difference = there.difference(call.onCpu().get());
     if (difference != null) {
       return difference;
