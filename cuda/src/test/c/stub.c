@@ -41,6 +41,7 @@ typedef struct object {
   void *context; /* of memory */
   size_t time; /* of an event: when it was recorded, 0 if it was not */
   CUstream stream;
+  int shared; /* of a function: the most that a block may have */
 } object;
 
 /*
@@ -113,6 +114,9 @@ static int leave(int result) {
   pthread_mutex_unlock(&lock);
   return result;
 }
+
+/* The most shared memory that a block of an H200 may ask for. */
+#define MOST_SHARED (227 << 10)
 
 #define ENTER(format, ...) \
   do { \
@@ -337,8 +341,14 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice number) {
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice number) {
   ENTER("%p, %d, %d", (void *)value, (int)attribute, number);
   NEED_DEVICE(number);
-  if ((int)attribute != 75 && (int)attribute != 76) RETURN(1);
-  *value = (int)attribute == 75 ? devices[number].major : devices[number].minor;
+  switch ((int)attribute) {
+    case 75: *value = devices[number].major; break;
+    case 76: *value = devices[number].minor; break;
+    /* Shared memory of an H200's multiprocessor, and the most that a block may ask for. */
+    case 81: *value = 228 << 10; break;
+    case 97: *value = MOST_SHARED; break;
+    default: RETURN(1);
+  }
   RETURN(0);
 }
 
@@ -613,6 +623,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
   object *o = add(FUNCTION, 0);
   o->module = m;
   o->text = strdup(name);
+  o->shared = 48 << 10;
   *function = (CUfunction)o;
   RETURN(0);
 }
@@ -627,6 +638,16 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case 4: *value = 32; break;
     default: RETURN(1);
   }
+  RETURN(0);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  ENTER("%p, %d, %d", (void *)function, (int)attribute, value);
+  NEED_CONTEXT();
+  object *o = find(FUNCTION, function);
+  if (!o) RETURN(400);
+  if ((int)attribute != 8 || value < 0 || value > MOST_SHARED) RETURN(1);
+  o->shared = value;
   RETURN(0);
 }
 
@@ -656,7 +677,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int gx, unsigned int gy, u
   if (!gx || !gy || !gz || !bx || !by || !bz || values || buffer(extra, &parameters, &bytes))
     RETURN(1);
   if (bx * by * bz > 1024) RETURN(701);
-  if (shared > 48 << 10) RETURN(1);
+  if (shared > (unsigned)o->shared) RETURN(1);
   void *copied = malloc(bytes ? bytes : 1);
   if (bytes) memcpy(copied, parameters, bytes);
   int error = fail_late;

@@ -21,6 +21,7 @@ import java.util.TreeMap;
  * is a pass of its own, as on the CPU.
  *
  * @param parts of the norm
+ * @param sharedBytes shared memory that a block of threads may have on the device
  * @param keep what the forward pass kept; x is the output if that was kept
  * @param rows the rows of the call, checked: x, dy and dx, and a gradient of the residual or the
  *     rows of a gate and their gradient
@@ -32,6 +33,7 @@ import java.util.TreeMap;
  */
 record BackwardCalls(
     NormParts parts,
+    int sharedBytes,
     Keep keep,
     Map<Tensor, DeviceRows> rows,
     DeviceColumn gain,
@@ -57,7 +59,7 @@ record BackwardCalls(
   BackwardCalls withTables(long address) {
     Gradients g = gradients;
     Gradients there = new Gradients(g.gain, g.bias, g.adds, address);
-    return new BackwardCalls(parts, keep, rows, gain, bias, mean, rstd, there);
+    return new BackwardCalls(parts, sharedBytes, keep, rows, gain, bias, mean, rstd, there);
   }
 
   private NormChoices choices() {
@@ -127,7 +129,8 @@ record BackwardCalls(
     if (formula.bias()) {
       DeviceColumn.putType(types, Forward.BIAS, bias, arithmetic());
     }
-    PtxKernel kernel = NormKernels.of(formula, types, DeviceColumn.addsOffset(gain), choices());
+    PtxKernel kernel =
+        NormKernels.of(formula, types, DeviceColumn.addsOffset(gain), choices(), null, sharedBytes);
     Arguments arguments = new Arguments(kernel.parameters());
     int groups = passes() == 1 ? parts.groups() : 1;
     ofPass.forEach((tensor, of) -> of.set(arguments, tensor, groups));

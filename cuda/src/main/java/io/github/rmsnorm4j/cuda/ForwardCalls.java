@@ -15,6 +15,7 @@ import java.util.Map;
  * The launches of a forward pass.
  *
  * @param parts of the norm
+ * @param sharedBytes shared memory that a block of threads may have on the device
  * @param rows the rows of the call, checked: x and y, and a residual or the rows of a gate; y may
  *     be missing where no block of codes has elements of several groups
  * @param gain null without one
@@ -26,6 +27,7 @@ import java.util.Map;
  */
 record ForwardCalls(
     NormParts parts,
+    int sharedBytes,
     Map<Tensor, DeviceRows> rows,
     DeviceColumn gain,
     DeviceColumn bias,
@@ -81,7 +83,8 @@ record ForwardCalls(
             types,
             DeviceColumn.addsOffset(gain),
             choices,
-            codes == null ? null : codes.codes(stored));
+            codes == null ? null : codes.codes(stored),
+            sharedBytes);
     Arguments arguments = new Arguments(kernel.parameters());
     rows.forEach((tensor, of) -> of.set(arguments, tensor, parts.groups()));
     if (codes != null) {

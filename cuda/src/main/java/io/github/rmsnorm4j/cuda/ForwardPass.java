@@ -17,6 +17,7 @@ record ForwardPass(CudaNorm norm, CallRows rows, CudaSaved saved, CudaStatistics
     CudaRows x = rows.get(Forward.X);
     return new ForwardCalls(
             norm.parts(),
+            norm.device().context().sharedBytes(),
             rows.onDevice(),
             norm.parameters().gain(x.type()),
             norm.parameters().bias(x.type()),

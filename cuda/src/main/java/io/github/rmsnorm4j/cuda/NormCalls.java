@@ -195,7 +195,7 @@ final class NormCalls {
     }
     DeviceColumn gain = parameters.gain(x.type());
     DeviceColumn bias = parameters.bias(x.type());
-    ForwardCalls calls = new ForwardCalls(parts, onDevice, gain, bias, 0, 0, codes);
+    ForwardCalls calls = new ForwardCalls(parts, sharedBytes(), onDevice, gain, bias, 0, 0, codes);
     launch(calls.launches(), stream, description(call, x));
     keepUntilStarted(List.of(new ForwardPass(norm, rows, null, null)));
     Reference.reachabilityFence(q);
@@ -244,6 +244,7 @@ final class NormCalls {
     BackwardCalls calls =
         new BackwardCalls(
             norm.parts(),
+            sharedBytes(),
             saved.keep(),
             rows.onDevice(),
             parameters.gain(kept.type()),
@@ -254,6 +255,10 @@ final class NormCalls {
     long tables = saved.tables(calls.tableBytes());
     launch(calls.withTables(tables).launches(), stream, description(call, dy));
     keepUntilStarted(List.of(rows, saved, wanted));
+  }
+
+  private int sharedBytes() {
+    return norm.device().context().sharedBytes();
   }
 
   /** Checks what is the same for all calls. */

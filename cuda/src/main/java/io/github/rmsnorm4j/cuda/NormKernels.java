@@ -26,7 +26,8 @@ final class NormKernels {
       boolean addsOffset,
       int width,
       int part,
-      Codes codes) {
+      Codes codes,
+      int sharedBytes) {
     OfCall {
       types = new TreeMap<>(types);
     }
@@ -46,24 +47,22 @@ final class NormKernels {
    * @param types the types of the rows of the call, and of gain and bias where they are not of the
    *     compute type
    * @param addsOffset whether the gain in memory lacks the offset
+   * @param codes what the output becomes; null where it is stored alone
+   * @param sharedBytes shared memory that a block of threads may have
    */
-  static PtxKernel of(
-      Formula formula, Map<Tensor, ElementType> types, boolean addsOffset, NormChoices choices) {
-    return of(formula, types, addsOffset, choices, null);
-  }
-
-  /** The kernel for rows whose output becomes codes. */
   static PtxKernel of(
       Formula formula,
       Map<Tensor, ElementType> types,
       boolean addsOffset,
       NormChoices choices,
-      Codes codes) {
-    OfCall call = new OfCall(formula, types, addsOffset, choices.width(), choices.part(), codes);
+      Codes codes,
+      int sharedBytes) {
+    OfCall call =
+        new OfCall(formula, types, addsOffset, choices.width(), choices.part(), codes, sharedBytes);
     PtxKernel known = OF_CALLS.get(call);
     if (known == null) {
       KernelSignature signature =
-          KernelSignature.of(formula, types, addsOffset, call.width, call.part, codes);
+          KernelSignature.of(formula, types, addsOffset, call.width, call.part, codes, sharedBytes);
       known = KERNELS.computeIfAbsent(signature, RowKernel::of);
       OF_CALLS.put(call, known);
     }

@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.ScaleFloor;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.cuda.eager.OperationKernels;
 import io.github.rmsnorm4j.cuda.ptx.Codes;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
@@ -175,7 +176,7 @@ class AssembledTest {
       boolean narrow = type.bytes() == Short.BYTES;
       types.put(Forward.GAIN, narrow ? ElementType.FLOAT64 : ElementType.BFLOAT16);
     }
-    kernels.add(NormKernels.of(forward, types, ofCall, choices));
+    kernels.add(NormKernels.of(forward, types, ofCall, choices, null, SharedMemory.LEAST));
     types.remove(Forward.Y);
     types.put(Backward.DY, type);
     types.put(Backward.DX, type);
@@ -187,7 +188,7 @@ class AssembledTest {
       boolean sums = kept || width > 512;
       BackwardFormula formula =
           new BackwardFormula(spec, false, kept, true, bias, sums, sums && biased);
-      kernels.add(NormKernels.of(formula, types, ofCall, choices));
+      kernels.add(NormKernels.of(formula, types, ofCall, choices, null, SharedMemory.LEAST));
     }
   }
 
@@ -209,7 +210,7 @@ class AssembledTest {
       CodeRounding rounding = CodeRounding.values()[i / 2 % CodeRounding.values().length];
       CodeRule rule = new CodeRule(factor, rounding, ScaleFloor.VLLM);
       Codes codes = Codes.of(formats.get(i), rule, type, i % 2 == 0);
-      kernels.add(NormKernels.of(formula, types, false, choices, codes));
+      kernels.add(NormKernels.of(formula, types, false, choices, codes, SharedMemory.LEAST));
       Codes alone = Codes.of(formats.get(i), rule, ElementType.FLOAT32, false);
       kernels.add(NormKernels.ofCodes(type, alone, width));
     }

@@ -42,6 +42,21 @@ class BackwardBitsTest {
     assertThat(missing(reached)).as("not reached").isEmpty();
   }
 
+  /** Rows in more shared memory than each device has without being asked. */
+  @Test
+  void rowsAbove48KiBHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED + 2);
+    for (ElementType type : ElementType.values()) {
+      String asks = "asks for shared memory, " + type;
+      for (int draw = 0; draw < 40 && !reached.contains(asks); draw++) {
+        int width = random.nextInt(25_000, 35_000) / type.bytes();
+        new BackwardCase(random.nextLong(), type, 2, width, reached).check();
+      }
+      assertThat(reached).contains(asks);
+    }
+  }
+
   @Test
   void wideRowsHaveTheBitsOfTheCpu() {
     Set<String> reached = new TreeSet<>();
@@ -69,6 +84,7 @@ class BackwardBitsTest {
       BackwardCalls calls =
           new BackwardCalls(
               NormParts.of(RmsNorm.builder(40).build()),
+              device.sharedBytes(),
               Keep.NOTHING,
               rows,
               null,

@@ -14,6 +14,7 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.device.NormParts;
@@ -302,6 +303,7 @@ final class BackwardCase {
     BackwardCalls calls =
         new BackwardCalls(
             parts,
+            device.sharedBytes(),
             keep,
             onDevice,
             column(device, "gain", gain, spec.gainOffset()),
@@ -314,6 +316,9 @@ final class BackwardCase {
     long at = device.memory.allocateUnwritten("tables", tables);
     List<KernelCall> launches = calls.withTables(at).launches();
     device.launch(launches);
+    if (launches.getFirst().shape().sharedBytes() > SharedMemory.LEAST) {
+      reached.add("asks for shared memory, " + type);
+    }
     reachLabels(launches.getFirst().kernel(), device);
   }
 

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.driver.LaunchShape;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.cuda.interpret.GlobalMemory;
 import io.github.rmsnorm4j.cuda.interpret.Grid;
 import io.github.rmsnorm4j.cuda.interpret.PtxProgram;
@@ -32,6 +33,14 @@ final class DeviceRun {
   DeviceRun(boolean reversed, long mostWork) {
     this.reversed = reversed;
     work = new Work(mostWork);
+  }
+
+  /**
+   * What a block of threads may have: on half of the devices as little as on every one, on the
+   * others a third of an H200's multiprocessor.
+   */
+  int sharedBytes() {
+    return reversed ? 75 << 10 : SharedMemory.LEAST;
   }
 
   static PtxProgram program(String text) {

@@ -39,6 +39,21 @@ class ForwardBitsTest {
     assertThat(missing(reached)).as("not reached").isEmpty();
   }
 
+  /** Rows in more shared memory than each device has without being asked. */
+  @Test
+  void rowsAbove48KiBHaveTheBitsOfTheCpu() {
+    Set<String> reached = new TreeSet<>();
+    SplittableRandom random = new SplittableRandom(SEED + 2);
+    for (ElementType type : ElementType.values()) {
+      String asks = "asks for shared memory, " + type;
+      for (int draw = 0; draw < 40 && !reached.contains(asks); draw++) {
+        int width = random.nextInt(50_000, 70_000) / type.bytes();
+        new ForwardCase(random.nextLong(), type, 2, width, reached).check();
+      }
+      assertThat(reached).contains(asks);
+    }
+  }
+
   /** Several super-blocks, and LayerNorm in one pass and in two. */
   @Test
   void wideRowsHaveTheBitsOfTheCpu() {

@@ -15,6 +15,7 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.cuda.ptx.Form;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.device.NormParts;
@@ -324,6 +325,7 @@ final class ForwardCase {
     ForwardCalls calls =
         new ForwardCalls(
             parts,
+            device.sharedBytes(),
             all,
             TestParameter.column(device, "gain", gain, spec.gainOffset(), float64, width / groups),
             TestParameter.column(device, "bias", bias, 0, float64, width / groups),
@@ -332,6 +334,9 @@ final class ForwardCase {
             null);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
+    if (launches.getFirst().shape().sharedBytes() > SharedMemory.LEAST) {
+      reached.add("asks for shared memory, " + x.type());
+    }
     reachLabels(launches.getFirst().kernel(), device);
   }
 

@@ -6,6 +6,7 @@ import com.sun.management.ThreadMXBean;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -40,7 +41,11 @@ class LaunchCostTest {
     Map<Tensor, DeviceRows> rows = new TreeMap<>();
     rows.put(Forward.X, rows(1 << 21));
     rows.put(Forward.Y, rows(1 << 22));
-    assertThat(bytes(() -> new ForwardCalls(parts, rows, gain, null, 0, 0, null).launches()))
+    assertThat(
+            bytes(
+                () ->
+                    new ForwardCalls(parts, SharedMemory.LEAST, rows, gain, null, 0, 0, null)
+                        .launches()))
         .isLessThan(MOST_BYTES);
   }
 
@@ -54,7 +59,16 @@ class LaunchCostTest {
     assertThat(
             bytes(
                 () ->
-                    new BackwardCalls(parts, Keep.INPUT, rows, gain, null, 0, 1 << 25, gradients)
+                    new BackwardCalls(
+                            parts,
+                            SharedMemory.LEAST,
+                            Keep.INPUT,
+                            rows,
+                            gain,
+                            null,
+                            0,
+                            1 << 25,
+                            gradients)
                         .launches()))
         .isLessThan(2 * MOST_BYTES);
   }

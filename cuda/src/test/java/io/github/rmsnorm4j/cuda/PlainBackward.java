@@ -59,6 +59,7 @@ final class PlainBackward {
     BackwardCalls calls =
         new BackwardCalls(
             NormParts.of(norm),
+            device.sharedBytes(),
             keep,
             Map.of(
                 Forward.X, device.rows("x", x, true),

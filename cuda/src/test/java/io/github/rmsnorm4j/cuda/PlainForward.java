@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.cuda.interpret.Work;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
@@ -71,7 +72,14 @@ final class PlainForward {
     parts = NormParts.of(norm);
     NormChoices choices = parts.choices(type);
     ForwardFormula formula = ForwardFormula.of(choices.spec(), type, ElementType.FLOAT64, false);
-    kernel = NormKernels.of(formula, Map.of(Forward.X, type, Forward.Y, type), false, choices);
+    kernel =
+        NormKernels.of(
+            formula,
+            Map.of(Forward.X, type, Forward.Y, type),
+            false,
+            choices,
+            null,
+            SharedMemory.LEAST);
   }
 
   /** The same call with y in place of x. */
@@ -108,6 +116,7 @@ final class PlainForward {
     ForwardCalls calls =
         new ForwardCalls(
             parts,
+            device.sharedBytes(),
             Map.of(Forward.X, xThere, Forward.Y, yThere),
             DeviceColumn.of(
                 gainAt,

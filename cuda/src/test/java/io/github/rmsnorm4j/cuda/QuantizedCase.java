@@ -330,7 +330,15 @@ final class QuantizedCase {
       all.put(Forward.Y, new DeviceRows(address, output, rows, width, width));
     }
     ForwardCalls calls =
-        new ForwardCalls(parts, all, column(device, gain), column(device, bias), 0, 0, codes);
+        new ForwardCalls(
+            parts,
+            device.sharedBytes(),
+            all,
+            column(device, gain),
+            column(device, bias),
+            0,
+            0,
+            codes);
     List<KernelCall> launches = calls.launches();
     device.launch(launches);
     for (KernelCall launch : launches) {

@@ -25,6 +25,7 @@ public final class CudaContext {
 
   private final DriverLibrary library;
   private final int device;
+  private final int sharedBytes;
   private final String name;
   private final MemorySegment handle;
 
@@ -55,8 +56,14 @@ public final class CudaContext {
     this.library = library;
     this.name = name;
     this.device = (int) library.ask(EntryPoint.DEVICE_GET, index);
+    this.sharedBytes = SharedMemory.ofBlock(library, device);
     this.handle =
         MemorySegment.ofAddress(library.ask(EntryPoint.DEVICE_PRIMARY_CTX_RETAIN, device));
+  }
+
+  /** The bytes of shared memory that a kernel's block of threads may have. */
+  public int sharedBytes() {
+    return sharedBytes;
   }
 
   /** Whether memory and streams of the other one can be used here. */

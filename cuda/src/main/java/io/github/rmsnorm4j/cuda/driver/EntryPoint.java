@@ -64,6 +64,7 @@ public enum EntryPoint {
   MODULE_UNLOAD("cuModuleUnload", ADDRESS),
   MODULE_GET_FUNCTION("cuModuleGetFunction", ADDRESS, ADDRESS, ADDRESS),
   FUNC_GET_ATTRIBUTE("cuFuncGetAttribute", ADDRESS, JAVA_INT, ADDRESS),
+  FUNC_SET_ATTRIBUTE("cuFuncSetAttribute", ADDRESS, JAVA_INT, JAVA_INT),
 
   /** A kernel, the grid's three sizes, a block's three sizes, shared bytes, stream, parameters. */
   LAUNCH_KERNEL(

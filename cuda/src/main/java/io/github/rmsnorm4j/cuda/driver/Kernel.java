@@ -13,6 +13,7 @@ public final class Kernel {
   private static final int MAX_THREADS_PER_BLOCK = 0;
   private static final int LOCAL_SIZE_BYTES = 3;
   private static final int NUM_REGS = 4;
+  private static final int MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
 
   // Of the list of a launch.
   private static final long END = 0;
@@ -29,6 +30,13 @@ public final class Kernel {
     this.name = name;
     this.function = function;
     this.maxThreads = attribute(MAX_THREADS_PER_BLOCK);
+    if (context.sharedBytes() > SharedMemory.LEAST) {
+      context.call(
+          EntryPoint.FUNC_SET_ATTRIBUTE,
+          function,
+          MAX_DYNAMIC_SHARED_SIZE_BYTES,
+          context.sharedBytes());
+    }
   }
 
   /** {@return the name of its {@code .entry}} */

@@ -5,8 +5,7 @@ package io.github.rmsnorm4j.cuda.driver;
  *
  * @param blocks blocks of the grid
  * @param threads threads of a block
- * @param sharedBytes shared memory of a block beside what the kernel's text declares; together they
- *     may be 48 KiB
+ * @param sharedBytes shared memory of a block, at most {@link CudaContext#sharedBytes()}
  */
 public record LaunchShape(int blocks, int threads, int sharedBytes) {
   /** Checks the counts. */

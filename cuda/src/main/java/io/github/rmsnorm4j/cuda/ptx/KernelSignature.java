@@ -65,6 +65,7 @@ public record KernelSignature(
    * @param width of a row, or of a group
    * @param part the elements of the statistic
    * @param codes what the output becomes; null where it is stored alone
+   * @param sharedBytes shared memory that a block of threads may have
    */
   public static KernelSignature of(
       Formula formula,
@@ -72,7 +73,8 @@ public record KernelSignature(
       boolean addsOffset,
       int width,
       int part,
-      Codes codes) {
+      Codes codes,
+      int sharedBytes) {
     Formula same =
         switch (formula) {
           case ForwardFormula f ->
@@ -94,7 +96,7 @@ public record KernelSignature(
     Form form = Form.of(width, addsRows(same) || codes != null);
     KernelSignature alone =
         new KernelSignature(same, types, addsOffset, isLong, isPartial, form, codes, Set.of());
-    Set<Tensor> shared = SharedTensors.of(alone, width);
+    Set<Tensor> shared = SharedTensors.of(alone, width, sharedBytes);
     return new KernelSignature(same, types, addsOffset, isLong, isPartial, form, codes, shared);
   }
 

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cuda.ptx;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.cuda.driver.LaunchShape;
+import io.github.rmsnorm4j.cuda.driver.SharedMemory;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import java.util.List;
 
@@ -52,7 +53,7 @@ public record PtxKernel(
       // Such teams are few: each is a block, so that all processors have some.
       warps = 1;
     } else if (bytes > 0) {
-      warps = Math.clamp(SharedTensors.MOST_BYTES / (bytes * ofWarp), 1, warps);
+      warps = Math.clamp(SharedMemory.LEAST / (bytes * ofWarp), 1, warps);
     }
     int ofBlock = warps * ofWarp;
     return new LaunchShape(Math.ceilDiv(teams, ofBlock), SumOrder.LANES * warps, bytes * ofBlock);

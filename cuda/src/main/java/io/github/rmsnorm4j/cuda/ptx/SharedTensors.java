@@ -20,12 +20,6 @@ import java.util.TreeSet;
  * and sums over rows.
  */
 final class SharedTensors {
-  /**
-   * Shared memory of a block of threads that every device has without being asked for more. A row
-   * of more than 65,536 elements does not fit.
-   */
-  static final int MOST_BYTES = 48 << 10;
-
   /** Bytes that all banks of shared memory give at once. */
   static final int BANKS = 128;
 
@@ -36,18 +30,19 @@ final class SharedTensors {
 
   /**
    * The tensors that fit for all teams of a warp, those first that save the most accesses to the
-   * memory of the device.
+   * memory of the device. A row of more than 65,536 elements does not fit.
    *
    * @param signature of the kernel
    * @param width of a row
+   * @param sharedBytes what a block of threads may have
    */
-  static Set<Tensor> of(KernelSignature signature, int width) {
+  static Set<Tensor> of(KernelSignature signature, int width, int sharedBytes) {
     Map<Tensor, Integer> saved = saved(signature.program());
     List<Tensor> candidates = new ArrayList<>(saved.keySet());
     candidates.sort(Comparator.comparing(saved::get).reversed());
     int teamSize = signature.teamSize();
     int teams = signature.form() == Form.BLOCK ? 1 : SumOrder.LANES / teamSize;
-    int most = MOST_BYTES - RowSums.sharedBytes(signature.blockBytes(), width);
+    int most = sharedBytes - RowSums.sharedBytes(signature.blockBytes(), width);
     Set<Tensor> chosen = new TreeSet<>();
     List<ElementType> types = new ArrayList<>();
     for (Tensor tensor : candidates) {

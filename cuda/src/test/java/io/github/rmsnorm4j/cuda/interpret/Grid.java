@@ -21,10 +21,13 @@ public record Grid(
     byte[] parameters,
     boolean reversed,
     Work work) {
+  /** That of a block of an H200 which asks for more than 48 KiB. */
+  private static final int MOST_SHARED_BYTES = 227 << 10;
+
   /** Checks the size of the launch, as a driver does. */
   public Grid {
     boolean fits = threads > 0 && threads <= program.mostThreads() && blocks > 0;
-    if (!fits || sharedBytes > 48 << 10) {
+    if (!fits || sharedBytes > MOST_SHARED_BYTES) {
       throw new PtxFault(
           "%d blocks of %d threads with %d bytes of shared memory cannot be launched"
               .formatted(blocks, threads, sharedBytes));
