@@ -25,8 +25,8 @@ public final class DeviceOption {
       completionCandidates = Choices.class,
       description =
           "What runs the norms: cpu, cuda (the first NVIDIA GPU that can be used) or cuda:N (the one"
-              + " with number N, from 0 on; rmsnorm doctor lists them). Both give the same bits; for cuda"
-              + " an interpreter shows that, no GPU has run it yet (default: cpu).")
+              + " with number N, from 0 on; rmsnorm doctor lists them). Both give the same bits"
+              + " (default: cpu).")
   private Choice choice = new Choice("cpu");
 
   /**
