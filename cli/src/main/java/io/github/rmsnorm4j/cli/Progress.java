@@ -72,6 +72,8 @@ final class Progress implements AutoCloseable {
         .setInitialMax(totalBytes)
         .setUnit(" MiB", MIB)
         .setUpdateIntervalMillis(200)
+        // Otherwise a step that comes while the bar is drawn is not shown before the next one.
+        .continuousUpdate()
         .setConsumer(line)
         .build();
   }
