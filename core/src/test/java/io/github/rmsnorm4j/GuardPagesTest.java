@@ -93,7 +93,7 @@ class GuardPagesTest {
     private static List<Integer> widths() {
       List<Integer> widths = new ArrayList<>();
       for (int width = 1; width <= 300; width++) {
-        if (Backends.ALL_DRAWS || width < 80 || width % 32 <= 1 || width % 32 == 31) {
+        if (Backends.ALL_DRAWS || width < 50 || width % 32 <= 1 || width % 32 == 31) {
           widths.add(width);
         }
       }

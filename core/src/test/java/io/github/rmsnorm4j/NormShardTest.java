@@ -16,6 +16,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class NormShardTest {
   private static final Consumer<double[]> NO_FAULT = numbers -> {};
 
+  /** Of wide rows: by default each type, and each back end once. */
+  private static final int CALLS = Backends.ALL_DRAWS ? 8 : Backends.EACH.size();
+
   @ParameterizedTest
   @CsvSource({
     "5, 1",
@@ -43,7 +46,7 @@ class NormShardTest {
   /** LayerNorm takes two passes. */
   @Test
   void haveTheBitsOfVeryWideRows() throws InterruptedException {
-    for (int seed = 0; seed < 8; seed++) {
+    for (int seed = 0; seed < CALLS; seed++) {
       ElementType type = ElementType.values()[seed % 4];
       ShardCase drawn = new ShardCase(seed, type, 2, (1 << 20) + 2000 * seed);
       drawn.check(Backends.EACH.get(seed % Backends.EACH.size()), 1, NO_FAULT);
@@ -52,7 +55,7 @@ class NormShardTest {
 
   @Test
   void manyThreadsHaveTheSameBits() throws InterruptedException {
-    for (int seed = 0; seed < 8; seed++) {
+    for (int seed = 0; seed < CALLS; seed++) {
       ShardCase drawn = new ShardCase(seed, ElementType.values()[seed % 4], 300, 3000);
       drawn.check(Backends.EACH.get(seed % Backends.EACH.size()), 3, NO_FAULT);
     }

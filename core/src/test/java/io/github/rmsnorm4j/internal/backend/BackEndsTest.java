@@ -119,6 +119,9 @@ class BackEndsTest {
     call.operands.forEach((tensor, rows) -> reached.add(tensor + " in " + rows.access()));
     Map<String, long[]> wanted = null;
     for (Kind kind : Kind.values()) {
+      if (!ALL_DRAWS && kind != Kind.INTERPRETED && !isInTurn(kind, seed)) {
+        continue;
+      }
       BackEnd backEnd = backEnd(kind, call, seed, reached);
       WatchedBackEnd watched = new WatchedBackEnd(backEnd, seen.get(kind));
       Map<String, long[]> bits = run(call, watched, kind);
@@ -132,6 +135,11 @@ class BackEndsTest {
       }
     }
     seen.get(Kind.INTERPRETED).addAll(reached);
+  }
+
+  /** By default a back end has every second call, with vectors of every width. */
+  private static boolean isInTurn(Kind kind, int seed) {
+    return (kind.ordinal() + seed + seed / 4) % 2 == 0;
   }
 
   private static BackEnd backEnd(Kind kind, DrawnCall call, int seed, Set<String> reached) {

@@ -32,7 +32,7 @@ class KernelPathsTest {
   private static final int MOST = 200_000;
 
   /** How often a way is taken, at most. */
-  private static final int TIMES = Boolean.getBoolean("tests.all") ? 5 : 2;
+  private static final int TIMES = Boolean.getBoolean("tests.all") ? 5 : 1;
 
   @ParameterizedTest
   @ValueSource(ints = {128, 256, 512})
