@@ -16,6 +16,7 @@ public final class ChildJvm {
   public static List<String> command(Class<?> main, List<String> jvmOptions, Object... args) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(flags());
     command.addAll(jvmOptions);
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--add-exports=java.base/jdk.internal.module=ALL-UNNAMED");
@@ -24,6 +25,12 @@ public final class ChildJvm {
       command.add(arg.toString());
     }
     return command;
+  }
+
+  /** Those flags of this JVM that are there to make tests faster; none in {@code .ci/run}. */
+  static List<String> flags() {
+    String flags = System.getProperty("tests.jvm", "");
+    return flags.isBlank() ? List.of() : List.of(flags.split(" "));
   }
 
   /**

@@ -19,6 +19,7 @@ public final class JavaSource {
     Path source = Files.writeString(folder.resolve("Lines.java"), program);
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(ChildJvm.flags());
     command.addAll(List.of("--class-path", System.getProperty("java.class.path")));
     command.add(source.toString());
     command.addAll(List.of(arguments));
