@@ -13,32 +13,24 @@ import org.w3c.dom.NodeList;
 
 /**
  * Prints what the tests of modules left: what JaCoCo measured, as one line, and one line for each reason
- * why tests did not run. Run by Maven at the end of verify. Its arguments: whether JaCoCo was skipped, and
- * folders with modules in them.
+ * why tests did not run. Run by Maven at the end of verify. Its arguments: whether JaCoCo was skipped, the
+ * top folder, and the modules in it.
  */
 public final class TestReport {
   private static final int LONGEST_REASON = 160;
   private static final int MOST_NAMES = 5;
 
-  /** lab/bench/pom.xml is the deepest. */
-  private static final int MODULE_DEPTH = 3;
-
   private TestReport() {}
 
   public static void main(String[] args) throws Exception {
     boolean counted = !Boolean.parseBoolean(args[0]); // Or else the file is of a build before.
-    for (int i = 1; i < args.length; i++) {
-      Path folder = Path.of(args[i]);
-      try (Stream<Path> files = Files.walk(folder, MODULE_DEPTH)) {
-        for (Path pom : files.filter(file -> file.endsWith("pom.xml")).sorted().toList()) {
-          Path module = pom.getParent();
-          print(module.resolve("target"), module.equals(folder) ? folder : folder.relativize(module), counted);
-        }
-      }
+    Path top = Path.of(args[1]);
+    for (String module : List.of(args).subList(2, args.length)) {
+      print(top.resolve(module).resolve("target"), module, counted);
     }
   }
 
-  private static void print(Path target, Path module, boolean counted) throws Exception {
+  private static void print(Path target, String module, boolean counted) throws Exception {
     Path coverage = target.resolve("site/jacoco/jacoco.csv");
     if (counted && Files.exists(coverage)) { // Else a module without tests of its own.
       List<String> lines = Files.readAllLines(coverage);

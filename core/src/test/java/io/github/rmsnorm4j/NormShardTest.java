@@ -16,8 +16,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class NormShardTest {
   private static final Consumer<double[]> NO_FAULT = numbers -> {};
 
-  /** Of wide rows: by default each type, and each back end once. */
-  private static final int CALLS = Backends.ALL_DRAWS ? 8 : Backends.EACH.size();
+  /** Of wide rows, and of many: by default each type, and each back end once. */
+  private static final int CALLS =
+      Backends.ALL_DRAWS ? 8 : Math.max(ElementType.values().length, Backends.EACH.size());
 
   @ParameterizedTest
   @CsvSource({

@@ -7,9 +7,6 @@
  * io.github.rmsnorm4j.cuda.CudaStream} the order of the work on it. {@link
  * io.github.rmsnorm4j.cuda.CudaNorm} is a norm on a device.
  *
- * <p>Nothing here has run on a GPU yet. It is tested against a stub of NVIDIA's driver, whose
- * kernels an interpreter runs.
- *
  * <p>It may use the core alone, and calls the driver through the foreign function interface.
  */
 package io.github.rmsnorm4j.cuda;

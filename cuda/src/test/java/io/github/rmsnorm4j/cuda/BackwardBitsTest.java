@@ -42,7 +42,7 @@ class BackwardBitsTest {
     assertThat(missing(reached)).as("not reached").isEmpty();
   }
 
-  /** Rows in more shared memory than each device has without being asked. */
+  /** Rows in more shared memory than every device gives unasked. */
   @Test
   void rowsAbove48KiBHaveTheBitsOfTheCpu() {
     Set<String> reached = new TreeSet<>();
@@ -71,7 +71,7 @@ class BackwardBitsTest {
   @Test
   void gradientsWithoutRows() {
     for (boolean adds : new boolean[] {false, true}) {
-      DeviceRun device = new DeviceRun(false);
+      DeviceRun device = new DeviceRun();
       TestRows dgain = TestRows.of(ElementType.FLOAT32, 1, 40, 0, 0);
       for (int i = 0; i < 40; i++) {
         dgain.set(0, i, -0.0);

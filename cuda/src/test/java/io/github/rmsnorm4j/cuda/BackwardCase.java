@@ -286,7 +286,7 @@ final class BackwardCase {
   }
 
   private void byLaunches(NormParts parts, Saved saved, TestRows dgain, TestRows dbias) {
-    DeviceRun device = new DeviceRun(random.nextBoolean());
+    DeviceRun device = new DeviceRun(random);
     Map<Tensor, TestRows> all = new TreeMap<>();
     all.put(Forward.X, keep == Keep.OUTPUT ? y : x);
     all.put(Backward.DY, dy);

@@ -50,7 +50,7 @@ class CodeWorkTest {
             WIDTH,
             true,
             random);
-    DeviceRun device = new DeviceRun(false);
+    DeviceRun device = new DeviceRun();
     CodeRule rule = new CodeRule(CodeFactor.RATIO, CodeRounding.EVEN, ScaleFloor.NONE);
     DeviceCodes codes = new DeviceCodes(q.on(device.memory), rule, elements);
     device.launch(List.of(codes.launch(device.rows("x", x, true))));

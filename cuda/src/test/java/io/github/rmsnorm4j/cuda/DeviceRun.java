@@ -12,11 +12,15 @@ import java.nio.ByteOrder;
 import java.nio.DoubleBuffer;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Launches kernels on the interpreter. */
 final class DeviceRun {
   private static final Map<String, PtxProgram> PROGRAMS = new ConcurrentHashMap<>();
+
+  /** A third of an H200's multiprocessor. */
+  private static final int H200 = 75 << 10;
 
   final GlobalMemory memory = new GlobalMemory();
 
@@ -25,22 +29,30 @@ final class DeviceRun {
 
   final Work work;
   private final boolean reversed;
+  private final int sharedBytes;
 
-  DeviceRun(boolean reversed) {
-    this(reversed, MOST_WORK);
+  /** In one order or the other, with as little shared memory as any device has or as an H200. */
+  DeviceRun(SplittableRandom random) {
+    this(random.nextBoolean(), random.nextBoolean() ? H200 : SharedMemory.LEAST, MOST_WORK);
   }
 
-  DeviceRun(boolean reversed, long mostWork) {
+  DeviceRun() {
+    this(MOST_WORK);
+  }
+
+  DeviceRun(long mostWork) {
+    this(false, SharedMemory.LEAST, mostWork);
+  }
+
+  private DeviceRun(boolean reversed, int sharedBytes, long mostWork) {
     this.reversed = reversed;
+    this.sharedBytes = sharedBytes;
     work = new Work(mostWork);
   }
 
-  /**
-   * What a block of threads may have: on half of the devices as little as on every one, on the
-   * others a third of an H200's multiprocessor.
-   */
+  /** What a block of threads may have. */
   int sharedBytes() {
-    return reversed ? 75 << 10 : SharedMemory.LEAST;
+    return sharedBytes;
   }
 
   static PtxProgram program(String text) {
@@ -82,6 +94,9 @@ final class DeviceRun {
   /** Launches a text in place of the kernel. */
   void launch(String text, KernelCall call) {
     LaunchShape shape = call.shape();
+    if (shape.sharedBytes() > sharedBytes) {
+      throw new AssertionError(shape + ": a block may have " + sharedBytes + " bytes");
+    }
     new Grid(
             program(text),
             memory,

@@ -39,7 +39,7 @@ class ForwardBitsTest {
     assertThat(missing(reached)).as("not reached").isEmpty();
   }
 
-  /** Rows in more shared memory than each device has without being asked. */
+  /** Rows in more shared memory than every device gives unasked. */
   @Test
   void rowsAbove48KiBHaveTheBitsOfTheCpu() {
     Set<String> reached = new TreeSet<>();

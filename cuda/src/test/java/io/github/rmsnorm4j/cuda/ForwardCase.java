@@ -310,7 +310,7 @@ final class ForwardCase {
 
   private void byLaunches(Norm norm, byte[] mean, byte[] rstd) {
     NormParts parts = NormParts.of(norm);
-    DeviceRun device = new DeviceRun(random.nextBoolean());
+    DeviceRun device = new DeviceRun(random);
     boolean float64 = x.type() == ElementType.FLOAT64;
     Map<Tensor, DeviceRows> all = new TreeMap<>();
     all.put(Forward.X, device.rows("x", x, !inPlace));

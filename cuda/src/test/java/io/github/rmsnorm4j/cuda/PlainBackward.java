@@ -52,7 +52,7 @@ final class PlainBackward {
     norm.apply(x.onCpu(), expected.onCpu(), saved);
     norm.backward(dy.onCpu(), saved, expected.onCpu(), null);
 
-    DeviceRun device = new DeviceRun(false);
+    DeviceRun device = new DeviceRun();
     TestRows dx = TestRows.of(x.type(), x.rows(), x.width(), 0, 0);
     DeviceColumn dgain = gradient(device, sums, arithmetic);
     DeviceColumn dbias = gradient(device, sums && spec.isCentred(), arithmetic);

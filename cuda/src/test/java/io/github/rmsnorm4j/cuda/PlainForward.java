@@ -136,7 +136,7 @@ final class PlainForward {
 
   /** The work of the kernel itself. */
   Work work() {
-    DeviceRun device = new DeviceRun(false);
+    DeviceRun device = new DeviceRun();
     String difference = run(kernel.text(), device);
     if (difference != null) {
       throw new AssertionError(this + ": " + difference);

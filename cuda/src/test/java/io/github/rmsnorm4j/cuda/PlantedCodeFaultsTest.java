@@ -69,13 +69,13 @@ class PlantedCodeFaultsTest {
     }
 
     String text() {
-      return launch(new DeviceRun(false), empty.copy()).kernel().text();
+      return launch(new DeviceRun(), empty.copy()).kernel().text();
     }
 
     /** What is found first, or null. */
     String found(String text) {
       QuantizedBytes q = empty.copy();
-      DeviceRun device = new DeviceRun(false, MOST_WORK);
+      DeviceRun device = new DeviceRun(MOST_WORK);
       try {
         device.launch(text, launch(device, q));
         return q.difference(wanted);

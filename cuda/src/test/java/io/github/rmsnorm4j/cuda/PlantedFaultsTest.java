@@ -56,7 +56,7 @@ class PlantedFaultsTest {
   private static String found(List<PlainForward> calls, String text) {
     try {
       for (PlainForward call : calls) {
-        String difference = call.run(text, new DeviceRun(false, MOST_WORK));
+        String difference = call.run(text, new DeviceRun(MOST_WORK));
         if (difference != null) {
           return difference;
         }

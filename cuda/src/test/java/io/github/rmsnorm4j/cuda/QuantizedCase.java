@@ -309,7 +309,7 @@ final class QuantizedCase {
 
   private void byLaunches(Norm norm) {
     NormParts parts = NormParts.of(norm);
-    DeviceRun device = new DeviceRun(random.nextBoolean());
+    DeviceRun device = new DeviceRun(random);
     Map<Tensor, DeviceRows> all = new TreeMap<>();
     all.put(Forward.X, device.rows("x", x, y != x));
     if (residual != null) {

@@ -16,7 +16,8 @@ public final class ChildJvm {
   public static List<String> command(Class<?> main, List<String> jvmOptions, Object... args) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(flags());
+    boolean collected = jvmOptions.stream().anyMatch(ChildJvm::isCollector);
+    flags().stream().filter(flag -> !collected || !isCollector(flag)).forEach(command::add);
     command.addAll(jvmOptions);
     command.add("--enable-native-access=ALL-UNNAMED");
     command.add("--add-exports=java.base/jdk.internal.module=ALL-UNNAMED");
@@ -25,6 +26,10 @@ public final class ChildJvm {
       command.add(arg.toString());
     }
     return command;
+  }
+
+  private static boolean isCollector(String option) {
+    return option.matches("-XX:\\+Use\\w+GC");
   }
 
   /** Those flags of this JVM that are there to make tests faster; none in {@code .ci/run}. */

@@ -15,12 +15,26 @@ public final class SharedMemory {
   /** What the driver takes of each block. */
   private static final int RESERVED = 1 << 10;
 
+  /** Shared memory is given in such steps. */
+  private static final int UNIT = 128;
+
   private SharedMemory() {}
 
-  /** The bytes that a block of threads may have on a device: a third of a multiprocessor's. */
+  /** The bytes that a block of threads may have on a device. */
   static int ofBlock(DriverLibrary library, int device) {
-    int most = (int) library.ask(EntryPoint.DEVICE_GET_ATTRIBUTE, MOST_OF_BLOCK, device);
-    int all = (int) library.ask(EntryPoint.DEVICE_GET_ATTRIBUTE, OF_MULTIPROCESSOR, device);
-    return Math.max(LEAST, Math.min(most, all / BLOCKS - RESERVED));
+    return ofBlock(
+        (int) library.ask(EntryPoint.DEVICE_GET_ATTRIBUTE, MOST_OF_BLOCK, device),
+        (int) library.ask(EntryPoint.DEVICE_GET_ATTRIBUTE, OF_MULTIPROCESSOR, device));
+  }
+
+  /**
+   * A third of a multiprocessor's.
+   *
+   * @param most that a block may ask for
+   * @param all of a multiprocessor
+   */
+  static int ofBlock(int most, int all) {
+    int third = (all / BLOCKS - RESERVED) & -UNIT;
+    return Math.max(LEAST, Math.min(most, third));
   }
 }

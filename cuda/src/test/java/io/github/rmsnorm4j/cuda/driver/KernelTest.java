@@ -179,6 +179,19 @@ class KernelTest {
   }
 
   @Test
+  void aBlockMayHaveAThirdOfTheSharedMemoryOfAMultiprocessor() {
+    Kernel kernel = kernel("nothing");
+    int most = context.sharedBytes();
+    assertThat(most).isEqualTo(75 << 10);
+    kernel.launch(new LaunchShape(1, 32, most), stream, new byte[0], () -> "");
+    LaunchShape more = new LaunchShape(1, 32, most + 1);
+    assertThatThrownBy(() -> kernel.launch(more, stream, new byte[0], () -> "a call"))
+        .isInstanceOf(CudaException.class)
+        .hasMessageContaining("cuLaunchKernel: CUDA_ERROR_INVALID_VALUE");
+    stream.synchronize();
+  }
+
+  @Test
   void aStreamOfAnotherDeviceIsNamed() throws DriverUnavailable {
     DriverLibrary library = DriverLibrary.load(stub.library(), new CudaVersion(11, 0));
     CudaContext other = new CudaContext(library, 1, "device 1 (GPU)");

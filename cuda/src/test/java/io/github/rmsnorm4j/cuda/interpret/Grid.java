@@ -21,7 +21,7 @@ public record Grid(
     byte[] parameters,
     boolean reversed,
     Work work) {
-  /** That of a block of an H200 which asks for more than 48 KiB. */
+  /** The most that a block of an H200 may ask for. */
   private static final int MOST_SHARED_BYTES = 227 << 10;
 
   /** Checks the size of the launch, as a driver does. */

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.cuda.CudaDevice;
+import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -70,6 +71,20 @@ class BitsCheckTest {
 
   private static DeviceResults.Bits check(CudaDevice device, List<NormCall> calls) {
     return new BitsCheck(device, StubbedDevice.QUIET).run(calls, List.of());
+  }
+
+  @Test
+  void aKernelThatCannotBeLoadedIsNamedAndTheOtherCallsAreChecked() {
+    NormCall first = NormCall.of(NormSpec.RMSNORM, ElementType.FLOAT64, 3, 96, Trait.APART);
+    NormCall second = NormCall.of(NormSpec.RMSNORM, ElementType.FLOAT32, 3, 96, Trait.APART);
+    try (CudaDevice device = StubbedDevice.open()) {
+      StubbedDevice.driver().fail(EntryPoint.MODULE_LOAD_DATA_EX, 0, 218);
+      DeviceResults.Bits bits = check(device, List.of(first, second));
+      assertThat(bits.differences())
+          .singleElement()
+          .satisfies(one -> assertThat(one.call()).isEqualTo(first.toString()))
+          .satisfies(one -> assertThat(one.what()).contains("CUDA_ERROR_INVALID_PTX"));
+    }
   }
 
   /**
