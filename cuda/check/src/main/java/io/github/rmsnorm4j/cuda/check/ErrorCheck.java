@@ -48,10 +48,10 @@ final class ErrorCheck {
         sizes.add(new Size(kind, type, small ? 9 : 131_072, 256, false));
         sizes.add(new Size(kind, type, small ? 2 : 8192, 4096, false));
         sizes.add(new Size(kind, type, small ? 2 : 8192, 4096, true));
-        // In more than 48 KiB of shared memory, where a device has so much.
-        sizes.add(new Size(kind, type, small ? 2 : 2048, 16_384, false));
-        sizes.add(new Size(kind, type, small ? 2 : 2048, 16_384, true));
         if (!small) {
+          // In more than 48 KiB of shared memory, where a device has so much.
+          sizes.add(new Size(kind, type, 2048, 16_384, false));
+          sizes.add(new Size(kind, type, 2048, 16_384, true));
           sizes.add(new Size(kind, type, 512, 65_536, false));
         }
       }

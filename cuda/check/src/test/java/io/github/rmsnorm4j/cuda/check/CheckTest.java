@@ -48,8 +48,8 @@ class CheckTest {
     assertThat(run("--small", "--only", "errors", "--json", file.toString())).isZero();
     assertThat(out())
         .startsWith("### Stub GPU A\n")
-        .contains("| RMSNorm float32 2 x 4096               | the CPU's | ")
-        .contains("| LayerNorm bfloat16 2 x 4096, backward  | the CPU's | ")
+        .contains("| RMSNorm float32 2 x 4096              | the CPU's | ")
+        .contains("| LayerNorm bfloat16 2 x 4096, backward | the CPU's | ")
         .doesNotContain("**");
     assertThat(err()).contains("errors 1 of 12: RMSNorm float32 9 x 256\n").endsWith(file + "\n");
     assertThat(file).content().contains("\"difference\" : null").contains("\"times\" : [");
