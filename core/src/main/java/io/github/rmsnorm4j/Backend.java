@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
-import io.github.rmsnorm4j.internal.norm.StartUp;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
@@ -20,34 +19,23 @@ import org.jspecify.annotations.Nullable;
  * float64 rows as long. The system property {@code rmsnorm4j.machineCode=false} switches machine
  * code off for a process, {@link #withoutMachineCode} for one norm.
  *
+ * <p>Kernels are made when they pay. Until then {@link #best} and {@link #withoutMachineCode} serve
+ * float32 rows with loops of plain Java that are compiled within a few tokens of an engine. Rows of
+ * up to 8,192 elements that come one at a time stay there for good. For others kernels follow after
+ * 5e8 elements in calls of a kind of norm, except that without machine code and the Vector API rows
+ * of more than 512 elements stay. Calls that are not of float32 rows alone, or have a gate, codes
+ * or statistics, and gradients have their first 2^22 elements of a kind of norm in plain Java, 2^26
+ * where only Java loops follow. A backend that was chosen by name serves the first call already.
+ *
  * <p>Values are immutable and safe to share.
  */
 public final class Backend {
   private static final String VECTOR_MODULE = "jdk.incubator.vector";
-  private static final String SWITCH = "rmsnorm4j.machineCode";
-  private static final boolean SWITCHED_ON = !"false".equals(System.getProperty(SWITCH));
   private static final int PREFERRED = -1;
 
-  /**
-   * The number of elements that {@link #best} normalises with plain Java at the start of a process,
-   * before it makes its first kernel. Where only Java loops would follow, it is 16 times as many.
-   */
-  public static final long PLAIN_ELEMENTS = StartUp.ELEMENTS;
-
-  /** Made at the first use. Logs once if another backend would be faster. */
+  /** Made at the first use. */
   private static final class Best {
-    static final Backend VALUE = find();
-
-    private static Backend find() {
-      Backend backend = new Backend(PREFERRED, null, true, true);
-      // The first kernel finds out whether the processor can run it.
-      boolean isFastest = SWITCHED_ON && Machine.isPossible();
-      if (!isFastest && (backend.kernelBits() == 0 || !backend.nativeAccess)) {
-        System.getLogger("io.github.rmsnorm4j")
-            .log(System.Logger.Level.WARNING, "{0}: {1}", backend.describe(), backend.reason());
-      }
-      return backend;
-    }
+    static final Backend VALUE = new Backend(PREFERRED, null, true, true);
   }
 
   /**
@@ -92,9 +80,9 @@ public final class Backend {
   /**
    * {@return the backend of norms for which no other was chosen, the fastest of this JVM: machine
    * code if the process can run it, otherwise the Vector API with the preferred width of the
-   * machine, otherwise Java loops} The first {@link #PLAIN_ELEMENTS} elements of a process take
-   * plain Java in any case: it starts sooner and gives the same bits. If a faster backend is
-   * possible, {@link System.Logger} {@code io.github.rmsnorm4j} logs one line, once.
+   * machine, otherwise Java loops} Kernels are made when they pay. If a flag of the JVM would have
+   * made calls faster by then, {@link System.Logger} {@code io.github.rmsnorm4j} says so once, at
+   * level INFO.
    */
   public static Backend best() {
     return Best.VALUE;
@@ -116,10 +104,7 @@ public final class Backend {
     return whyNoMachineCode() == null;
   }
 
-  /**
-   * {@return plain Java: a few loops that all norms share, and that need no class of their own} It
-   * is what a process begins with.
-   */
+  /** {@return plain Java: a few loops that all norms share, and that need no class of their own} */
   public static Backend scalar() {
     return new Backend(0, new Vectors(0, "plain Java was asked for"), false, false);
   }
@@ -183,7 +168,7 @@ public final class Backend {
     if (machineBits != PREFERRED) {
       return machineBits;
     }
-    return SWITCHED_ON ? Machine.here().preferredBits() : 0;
+    return Machine.isSwitchedOn() ? Machine.here().preferredBits() : 0;
   }
 
   /** The width of vectors of the Vector API, 0 without it. */
@@ -238,7 +223,7 @@ public final class Backend {
         "native access is off, turn it on with --enable-native-access="
             + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
     // What helps most comes first: machine code needs native access alone.
-    return machineBits == PREFERRED && SWITCHED_ON && Machine.isForThisSystem()
+    return machineBits == PREFERRED && Machine.isSwitchedOn() && Machine.isForThisSystem()
         ? ofAccess + "; " + ofVectors
         : ofVectors + "; " + ofAccess;
   }
@@ -248,7 +233,7 @@ public final class Backend {
     return loops;
   }
 
-  /** Whether the first calls of a process take plain Java, until vectors pay. */
+  /** Whether calls take plain Java until a kernel pays: whether no other backend was chosen. */
   boolean startsPlain() {
     return startsPlain;
   }
@@ -260,7 +245,7 @@ public final class Backend {
   }
 
   private static @Nullable String whyNoMachineCode() {
-    return SWITCHED_ON ? Machine.here().whyNot() : SWITCH + " is false";
+    return Machine.isSwitchedOn() ? Machine.here().whyNot() : Machine.SWITCH + " is false";
   }
 
   private static boolean isVectorApiThere() {

@@ -34,7 +34,8 @@ final class BackwardRun {
       @Nullable SharedSums shared) {
     @Nullable RowMemory[] memory = new RowMemory[rows.length];
     for (int place = 0; place < rows.length; place++) {
-      memory[place] = rows[place] == null ? null : norm.memory.of(rows[place], norm.groups);
+      memory[place] =
+          rows[place] == null ? null : norm.backEndParts().memory.of(rows[place], norm.groups);
     }
     Call call = call(norm, saved, gradients, memory, columns, ofNorm, saved.numbers());
     run(norm, call, saved.kept(norm).rows() * norm.groups, gradients, 0, shared);
@@ -81,7 +82,7 @@ final class BackwardRun {
       if (all != null && n > 0) {
         all = norm.groups > 1 ? all.group(part, norm.groupWidth) : all.range(part * n, n);
       }
-      memory[place] = all == null ? null : norm.memory.of(all, 1);
+      memory[place] = all == null ? null : norm.backEndParts().memory.of(all, 1);
     }
     return memory;
   }
@@ -103,7 +104,7 @@ final class BackwardRun {
             columns[Forward.BIAS.place()] != null,
             gradients.gain() != null,
             gradients.bias() != null);
-    NormChoices choices = norm.choicesOf(saved.kept(norm).type());
+    NormChoices choices = norm.choices(saved.kept(norm).type());
     return new Call(choices, formula, rows, columns, ofNorm, null, null, given);
   }
 
@@ -115,9 +116,11 @@ final class BackwardRun {
       int from,
       @Nullable SharedSums shared) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-    Call rest = shared == null ? call : shared.run(call, norm.backwardPlans, rows, threads);
+    Call rest =
+        shared == null ? call : shared.run(call, norm.backEndParts().backwardPlans, rows, threads);
     try (rest;
-        SumsOverRows sums = SumsOverRows.run(rest, norm.backwardPlans, rows, threads)) {
+        SumsOverRows sums =
+            SumsOverRows.run(rest, norm.backEndParts().backwardPlans, rows, threads)) {
       gradients.take(sums.gain(), sums.bias(), from, norm.groupWidth);
     }
   }

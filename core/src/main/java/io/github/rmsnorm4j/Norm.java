@@ -6,14 +6,15 @@ import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.device.NormParts;
+import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
+import io.github.rmsnorm4j.internal.norm.Work;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
@@ -59,10 +60,6 @@ import org.jspecify.annotations.Nullable;
  * docs/numerics.md of the project defines every result to the bit.
  */
 public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
-  static {
-    NormParts.readBy(new Parts());
-  }
-
   private final int width;
   private final NormSpec spec;
 
@@ -71,29 +68,28 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   final int groupWidth;
 
-  /** The choices for float64 rows, and for all others; they differ where epsilon is by the type. */
-  private final NormChoices float64Choices;
-
-  private final NormChoices choices;
   private final @Nullable Parameter gain;
   private final @Nullable Parameter bias;
   final int threads;
-  private final Backend backend;
-  final CallMemory memory;
-  private final Quantizer quantizer;
+  private final boolean safe;
+
+  /** Null for the best, which takes time to find. */
+  private final @Nullable Backend backend;
+
+  /** Null for the default. */
+  private final @Nullable Quantizer quantizer;
+
+  /** The elements of the statistic of a row. */
+  private final int part;
 
   /** Says which columns it has of another norm; null of a norm of whole rows. */
   private final @Nullable String ofColumns;
 
-  /** The kernels of the last calls, which the next call will most often need. */
-  final Plans plans;
+  /** Null if this norm has none. */
+  final @Nullable FirstTier first;
 
-  final Plans backwardPlans;
-
-  /** Gain and bias for float64 rows, and for all others. */
-  private final NormColumns float64Columns = new NormColumns();
-
-  private final NormColumns columns = new NormColumns();
+  /** Null before the first call of a back end. */
+  volatile @Nullable BackEndParts backEndParts;
 
   Norm(Builder<?> builder) {
     width = builder.width;
@@ -111,30 +107,44 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     NormArguments.requireParameter(bias, width, groupWidth, "bias");
     parameterLength(null, null);
     threads = builder.threads;
-    backend = builder.backend == null ? Backend.best() : builder.backend;
-    memory = new CallMemory(backend.nativeAccess() && !builder.safe);
+    backend = builder.backend;
+    safe = builder.safe;
     quantizer = builder.quantizer;
     ofColumns = builder.columns;
-    plans = plans();
-    backwardPlans = plans();
-    int k = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
-    choices = choices(k, ElementType.FLOAT32);
-    float64Choices = spec.epsilon().isPresent() ? choices : choices(k, ElementType.FLOAT64);
+    part = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
+    boolean startsPlain = ofColumns == null && (backend == null || backend.startsPlain());
+    first = startsPlain ? firstTier(Work.forward(spec.kind())) : null;
   }
 
-  /** A class and not a lambda expression, which would take longer at the start of a process. */
-  private static final class Parts implements Function<Object, NormParts> {
+  final @Nullable FirstTier firstTier(Work work) {
+    return FirstTier.of(
+        spec,
+        width,
+        gain == null ? null : gain.floats(),
+        gainType(null),
+        bias == null ? null : bias.floats(),
+        threads,
+        backend,
+        work);
+  }
+
+  /** NormParts finds it by its name, because programs without a GPU do not need it. */
+  static final class Parts implements Function<Object, NormParts> {
+    static {
+      NormParts.readBy(new Parts());
+    }
+
     @Override
     public NormParts apply(Object norm) {
       Norm of = (Norm) norm;
       return new NormParts(
-          of.float64Choices,
-          of.choices,
+          of.choices(ElementType.FLOAT64),
+          of.choices(ElementType.FLOAT32),
           of.groups,
           column(of.gain),
           column(of.bias),
-          of.quantizer.rule(),
-          of.quantizer.roundsOutput(),
+          of.quantizer().rule(),
+          of.quantizer().roundsOutput(),
           new NormRowChecks(of));
     }
 
@@ -148,18 +158,19 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  private Plans plans() {
-    return new Plans(
-        backend::machineBits, backend::kernelBits, backend.hasLoops(), backend.startsPlain());
+  /** Two threads may make them at once; the last ones stay. */
+  final BackEndParts backEndParts() {
+    BackEndParts parts = backEndParts;
+    if (parts == null) {
+      parts = new BackEndParts(spec, groupWidth, part, backend(), safe);
+      backEndParts = parts;
+    }
+    return parts;
   }
 
   /** The choices for rows of a type. */
-  NormChoices choicesOf(ElementType rows) {
-    return rows == ElementType.FLOAT64 ? float64Choices : choices;
-  }
-
-  private NormChoices choices(int k, ElementType rows) {
-    return new NormChoices(spec, groupWidth, k, spec.epsilon(rows));
+  NormChoices choices(ElementType rows) {
+    return backEndParts().choices(rows);
   }
 
   /**
@@ -181,7 +192,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     builder.gain = gain == null ? null : gain.range(from, to);
     builder.bias = bias == null ? null : bias.range(from, to);
     builder.threads = threads;
-    builder.safe = !memory.addresses();
+    builder.safe = safe;
     builder.backend = backend;
     builder.rowWidth = width;
     builder.columns = "columns " + from + " to " + (to - 1) + " of " + this;
@@ -221,12 +232,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** {@return the rule by which output becomes codes and scales, where a call wants these} */
   public final Quantizer quantizer() {
-    return quantizer;
+    return quantizer == null ? Quantizer.DEFAULTS : quantizer;
   }
 
   /** {@return the backend, which the kernels run on} */
   public final Backend backend() {
-    return backend;
+    return backend == null ? Backend.best() : backend;
   }
 
   /**
@@ -238,7 +249,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void apply(float[] x, float[] y) {
     NormArguments.requireSameLength(x, y);
-    apply(Rows.of(x, width), Rows.of(y, width));
+    if (first == null || x.length % width != 0 || !first.apply(x, 0, y, 0, x.length / width)) {
+      apply(Rows.of(x, width), Rows.of(y, width));
+    }
   }
 
   /**
@@ -253,9 +266,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException if rows of x and y overlap and are not the same
    */
   public final void apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
-    apply(
-        NormArguments.rows(x, xOffset, rows, width, "x"),
-        NormArguments.rows(y, yOffset, rows, width, "y"));
+    if (first == null || !first.apply(x, xOffset, y, yOffset, rows)) {
+      apply(
+          NormArguments.rows(x, xOffset, rows, width, "x"),
+          NormArguments.rows(y, yOffset, rows, width, "y"));
+    }
   }
 
   /**
@@ -314,6 +329,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     lengths, or the residual is x or y
    */
   public final void addAndApply(float[] x, float[] residual, float[] y) {
+    if (first != null && first.addAndApply(x, residual, y)) {
+      return;
+    }
     addAndApply(rows(x, "x"), rows(residual, "residual"), rows(y, "y"));
   }
 
@@ -705,21 +723,22 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     if (x.rows() == 0) {
       return;
     }
-    boolean rounds = quantizer.roundsOutput() && x.type() != ElementType.FLOAT64;
+    boolean rounds = quantizer().roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    CodeRule rule = quantizer.rule();
-    int bits = plans.machineBits(x.rows() * width);
+    CodeRule rule = quantizer().rule();
+    BackEndParts parts = backEndParts();
+    int bits = parts.plans.machineBits(x.rows() * width);
     RowMemory output =
-        y == null ? QuantizedChunks.any(type, q.memory(), rule, bits) : memory.of(y, groups);
+        y == null ? QuantizedChunks.any(type, q.memory(), rule, bits) : parts.memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, null, null, output, null, null, null, null)) {
       boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
       QuantizedRunner.run(
           call,
-          plans,
+          parts.plans,
           x.rows(),
           groups,
           shared ? threads : 1,
-          y == null ? null : memory.of(y, 1),
+          y == null ? null : parts.memory.of(y, 1),
           q.memory(),
           rule,
           bits);
@@ -892,7 +911,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       NormArguments.requireNoGate(spec.gate(), residual);
     }
     requireTraining(x, residual, z, gain, bias, y, saved, "saved");
-    saved.begin(this, groups, choices.isCentred());
+    saved.begin(this, groups, spec.isCentred());
     compute(x, residual, z, gain, bias, y, saved.mean(), saved.rstd());
     boolean output = saved.keep() == Keep.OUTPUT;
     saved.end(output ? y : residual == null ? x : residual, z, gain, bias);
@@ -915,7 +934,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       String name) {
     NormArguments.requireNonNull(saved, name);
     saved.requireRoom(NormArguments.requireNonNull(x, "x").rows(), groups, name);
-    double[] mean = choices.isCentred() ? saved.mean() : null;
+    double[] mean = spec.isCentred() ? saved.mean() : null;
     check(x, residual, gain, bias, y, mean, saved.rstd());
     if (other != null) {
       NormArguments.requireApart(other, mean, "mean");
@@ -943,9 +962,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** The output must determine the normalised row: all of it must be normalised. */
   private void requireWholeRow() {
-    if (choices.part() < groupWidth) {
+    if (part < groupWidth) {
       throw new IllegalArgumentException(
-          "part is " + choices.part() + ", to go back from the output it must be the width");
+          "part is " + part + ", to go back from the output it must be the width");
     }
   }
 
@@ -1192,7 +1211,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       int parts = most <= groupWidth ? 1 : most / groupWidth;
       if (parts == 1) {
         boolean held = saved.gain() == null && saved.bias() == null;
-        NormColumns ofNorm = held ? columns(float64) : null;
+        NormColumns ofNorm = held ? backEndParts().columns(float64) : null;
         BackwardRun.whole(this, rows, saved, gradients, new Object[] {gain, bias}, ofNorm, shared);
       } else {
         BackwardRun.ofParts(this, rows, saved, gradients, new Object[] {gain, bias}, parts);
@@ -1222,7 +1241,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     check(x, residual, gain, bias, y, mean, rstd);
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
     NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");
-    compute(x, residual, null, gain, bias, y, mean, rstd);
+    boolean plain = gain == null && bias == null && mean == null && rstd == null;
+    if (first == null || !plain || !first.apply(x, residual, y)) {
+      compute(x, residual, null, gain, bias, y, mean, rstd);
+    }
   }
 
   private String meanName() {
@@ -1257,9 +1279,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
     Staging gains = gain == null ? null : Staging.take();
     Staging biases = bias == null ? null : Staging.take();
-    RowMemory output = memory.of(y, groups);
+    BackEndParts parts = backEndParts();
+    RowMemory output = parts.memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, gain, bias, output, mean, rstd, gains, biases)) {
-      Runner.run(call, plans, x.rows() * groups, CallMemory.isShared(call.rows()) ? threads : 1);
+      Runner.run(
+          call, parts.plans, x.rows() * groups, CallMemory.isShared(call.rows()) ? threads : 1);
     } finally {
       if (gains != null) {
         gains.giveBack();
@@ -1296,6 +1320,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     boolean float64 = x.type() == ElementType.FLOAT64;
     int parts = Math.max(1, parameterLength(gain, bias) / groupWidth);
     Tensor last = parts > 1 ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
+    CallMemory memory = backEndParts().memory;
     @Nullable RowMemory[] rows = new RowMemory[1 + last.place()];
     rows[Forward.X.place()] = memory.of(x, groups);
     rows[Forward.RESIDUAL.place()] = residual == null ? null : memory.of(residual, groups);
@@ -1306,12 +1331,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     @Nullable Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
     ForwardFormula formula =
         ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
-    NormColumns ofNorm = gain == null && bias == null ? columns(float64) : null;
+    NormColumns ofNorm = gain == null && bias == null ? backEndParts().columns(float64) : null;
     if (parts > 1) {
       rows[Forward.GAIN_OF_GROUPS.place()] = ofParts(parts, Forward.GAIN, columns, ofNorm, x);
       rows[Forward.BIAS_OF_GROUPS.place()] = ofParts(parts, Forward.BIAS, columns, ofNorm, x);
     }
-    NormChoices of = choicesOf(x.type());
+    NormChoices of = choices(x.type());
     return new Call(of, formula, rows, columns, ofNorm, mean, rstd, null);
   }
 
@@ -1327,7 +1352,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     columns[column.place()] = null;
     // If rows are in native memory, an array would make each call of machine code a critical one.
     MemorySegment there =
-        ofNorm != null && memory.of(x, groups).access() == RowMemory.Access.NATIVE
+        ofNorm != null && backEndParts().memory.of(x, groups).access() == RowMemory.Access.NATIVE
             ? ofNorm.of(column, values, width)
             : null;
     return CallMemory.ofParameter(values, there, groupWidth, parts, x.rows(), groups > 1);
@@ -1351,10 +1376,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   private static int elements(Rows parameter) {
     return (int) parameter.rows() * parameter.width();
-  }
-
-  private NormColumns columns(boolean float64) {
-    return float64 ? float64Columns : columns;
   }
 
   private @Nullable Object gain(@Nullable Rows ofCall, boolean float64, @Nullable Staging staging) {
@@ -1414,7 +1435,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     private int threads = Runtime.getRuntime().availableProcessors();
     private boolean safe;
     private @Nullable Backend backend;
-    private Quantizer quantizer = Quantizer.DEFAULTS;
+    private @Nullable Quantizer quantizer;
 
     Builder(NormSpec spec, NormSpec.Kind kind, int width) {
       if (NormArguments.requireNonNull(spec, "spec").kind() != kind) {

@@ -125,15 +125,15 @@ record NormPair(Half first, Half next) {
     }
     Norm one = first.norm;
     Norm other = next.norm;
-    RowMemory output = other.memory.of(y, other.groups);
+    RowMemory output = other.backEndParts().memory.of(y, other.groups);
     try (Arrays arrays = Arrays.of(first);
         Arrays arraysOfNext = Arrays.of(next);
         Call call = first.call(x, null, null, saved, arrays);
         Call nextCall = next.call(x, residual, output, savedOfNext, arraysOfNext)) {
       boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isShared(nextCall.rows());
       SandwichRunner.run(
-          new SandwichRunner.Part(call, one.plans, one.groups),
-          new SandwichRunner.Part(nextCall, other.plans, other.groups),
+          new SandwichRunner.Part(call, one.backEndParts().plans, one.groups),
+          new SandwichRunner.Part(nextCall, other.backEndParts().plans, other.groups),
           x.rows(),
           shared ? Math.min(one.threads, other.threads) : 1,
           () -> one.backend().machineBits() > 0 && other.backend().machineBits() > 0);

@@ -310,11 +310,11 @@ public final class NormShard {
       Rows x, @Nullable Rows residual, Rows y, @Nullable Saved saved, SharedSums shared) {
     double[] mean = saved == null ? null : saved.mean();
     double[] rstd = saved == null ? null : saved.rstd();
-    RowMemory output = columns.memory.of(y, 1);
+    RowMemory output = columns.backEndParts().memory.of(y, 1);
     Call call = columns.forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
     int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
-    try (Call rest = shared.run(call, columns.plans, x.rows(), threads)) {
-      Runner.run(rest, columns.plans, x.rows(), call.float64() ? 1 : threads);
+    try (Call rest = shared.run(call, columns.backEndParts().plans, x.rows(), threads)) {
+      Runner.run(rest, columns.backEndParts().plans, x.rows(), call.float64() ? 1 : threads);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

@@ -114,24 +114,28 @@ public record NormSpec(
    */
   public record Preset(String name, NormSpec spec, String source) {}
 
-  private static final List<Preset> PRESETS =
-      List.of(
-          new Preset("rmsnorm", RMSNORM, "the default RMSNorm of this library, Keras"),
-          new Preset("layernorm", LAYERNORM, "LayerNorm of PyTorch and ONNX"),
-          new Preset(
-              "llama",
-              LLAMA,
-              "LlamaRMSNorm in Hugging Face's transformers: Llama, Qwen 2 and 3, Mistral, DeepSeek,"
-                  + " Yi, Phi-3"),
-          new Preset(
-              "gemma",
-              GEMMA,
-              "GemmaRMSNorm in Hugging Face's transformers: Gemma 1 to 3, Qwen3-Next, Qwen3.5"),
-          new Preset("t5", T5, "T5LayerNorm in Hugging Face's transformers: T5"),
-          new Preset("paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
-          new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
-          new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"),
-          new Preset("l2", L2, "torch.nn.functional.normalize: x / max(length, eps)"));
+  /** Made when they are first needed: an engine needs none. */
+  private static final class Presets {
+    static final List<Preset> ALL =
+        List.of(
+            new Preset("rmsnorm", RMSNORM, "the default RMSNorm of this library, Keras"),
+            new Preset("layernorm", LAYERNORM, "LayerNorm of PyTorch and ONNX"),
+            new Preset(
+                "llama",
+                LLAMA,
+                "LlamaRMSNorm in Hugging Face's transformers: Llama, Qwen 2 and 3, Mistral, DeepSeek,"
+                    + " Yi, Phi-3"),
+            new Preset(
+                "gemma",
+                GEMMA,
+                "GemmaRMSNorm in Hugging Face's transformers: Gemma 1 to 3, Qwen3-Next, Qwen3.5"),
+            new Preset("t5", T5, "T5LayerNorm in Hugging Face's transformers: T5"),
+            new Preset(
+                "paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
+            new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
+            new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"),
+            new Preset("l2", L2, "torch.nn.functional.normalize: x / max(length, eps)"));
+  }
 
   /**
    * Checks each choice.
@@ -193,7 +197,7 @@ public record NormSpec(
 
   /** {@return all presets, the specs that have names, in the order of the project's pages} */
   public static List<Preset> presets() {
-    return PRESETS;
+    return Presets.ALL;
   }
 
   /**
@@ -230,11 +234,18 @@ public record NormSpec(
    *     groups do not divide the width
    */
   public Norm.Builder<?> builder(int width) {
-    return switch (kind) {
-      case RMS_NORM -> RmsNorm.builder(this, width);
-      case LAYER_NORM -> LayerNorm.builder(this, width);
-      case L2_NORM -> L2Norm.builder(this, width);
-    };
+    return Builders.of(this, width);
+  }
+
+  /** A class of its own, since the JVM loads all builders to verify it. */
+  private static final class Builders {
+    static Norm.Builder<?> of(NormSpec spec, int width) {
+      return switch (spec.kind) {
+        case RMS_NORM -> RmsNorm.builder(spec, width);
+        case LAYER_NORM -> LayerNorm.builder(spec, width);
+        case L2_NORM -> L2Norm.builder(spec, width);
+      };
+    }
   }
 
   /** {@return whether the mean of a row is subtracted: true for LayerNorm alone} */

@@ -2,61 +2,67 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Staging;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** A gain or bias of a norm: a copy, in the types of both arithmetics. */
 final class Parameter {
   private final ElementType type;
-  private final double[] doubles;
+
+  /** float[] or double[], without the offset. */
+  private final Object given;
+
+  private final double offset;
   private final float[] floats;
 
+  /** Made when they are first needed, since few rows are float64. */
+  private volatile double @Nullable [] doubles;
+
   /** Widening is exact, and every value is rounded to the compute type once. */
-  private Parameter(ElementType type, double[] doubles) {
+  private Parameter(ElementType type, Object given, double offset) {
     this.type = type;
-    this.doubles = doubles;
-    floats = new float[doubles.length];
-    for (int i = 0; i < floats.length; i++) {
-      floats[i] = (float) doubles[i];
-    }
+    this.given = given;
+    this.offset = offset;
+    float[] floats = given instanceof float[] same ? same : rounded((double[]) given);
+    this.floats =
+        offset == 0 ? floats : add(floats, offset, new float[floats.length], floats.length);
   }
 
   static Parameter of(float[] values) {
-    double[] doubles = new double[values.length];
-    for (int i = 0; i < doubles.length; i++) {
-      doubles[i] = values[i];
-    }
-    return new Parameter(ElementType.FLOAT32, doubles);
+    return new Parameter(ElementType.FLOAT32, values.clone(), 0);
   }
 
   static Parameter of(double[] values) {
-    return new Parameter(ElementType.FLOAT64, values.clone());
+    return new Parameter(ElementType.FLOAT64, values.clone(), 0);
   }
 
   static Parameter of(Rows values) {
+    boolean float64 = values.type() == ElementType.FLOAT64;
     Staging staging = Staging.take();
     try {
-      double[] doubles = (double[]) values(values, true, staging);
-      return new Parameter(values.type(), Arrays.copyOf(doubles, values.width()));
+      Object numbers = values(values, float64, staging);
+      return new Parameter(values.type(), copyOfRange(numbers, 0, values.width()), 0);
     } finally {
       staging.giveBack();
     }
   }
 
-  private Parameter(ElementType type, double[] doubles, float[] floats) {
-    this.type = type;
-    this.doubles = doubles;
-    this.floats = floats;
+  private static Object copyOfRange(Object numbers, int from, int to) {
+    return numbers instanceof float[] floats
+        ? Arrays.copyOfRange(floats, from, to)
+        : Arrays.copyOfRange((double[]) numbers, from, to);
+  }
+
+  private static float[] rounded(double[] values) {
+    float[] floats = new float[values.length];
+    for (int i = 0; i < floats.length; i++) {
+      floats[i] = (float) values[i];
+    }
+    return floats;
   }
 
   /** Every value and an offset, added in either compute type. */
   Parameter plus(double offset) {
-    if (offset == 0) {
-      return this;
-    }
-    double[] doubles = this.doubles.clone();
-    float[] floats = this.floats.clone();
-    add(doubles, offset, doubles, doubles.length);
-    add(floats, offset, floats, floats.length);
-    return new Parameter(type, doubles, floats);
+    return offset == 0 ? this : new Parameter(type, given, offset);
   }
 
   /** The values of a call plus an offset, in a staging array; the values stay as they are. */
@@ -88,16 +94,38 @@ final class Parameter {
 
   /** Some of the values. */
   Parameter range(int from, int to) {
-    double[] ofRange = Arrays.copyOfRange(doubles, from, to);
-    return new Parameter(type, ofRange, Arrays.copyOfRange(floats, from, to));
+    return new Parameter(type, copyOfRange(given, from, to), offset);
   }
 
   int length() {
-    return doubles.length;
+    return floats.length;
   }
 
   Object values(boolean float64) {
-    return float64 ? doubles : floats;
+    return float64 ? doubles() : floats;
+  }
+
+  /** For float32 arithmetic. */
+  float[] floats() {
+    return floats;
+  }
+
+  private double[] doubles() {
+    double[] values = doubles;
+    if (values == null) {
+      values = given instanceof double[] same ? same : widened((float[]) given);
+      values = offset == 0 ? values : add(values, offset, new double[values.length], values.length);
+      doubles = values;
+    }
+    return values;
+  }
+
+  private static double[] widened(float[] floats) {
+    double[] values = new double[floats.length];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = floats[i];
+    }
+    return values;
   }
 
   /**

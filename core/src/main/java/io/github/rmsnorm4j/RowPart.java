@@ -19,16 +19,19 @@ import java.math.RoundingMode;
  *     exactly, as in the paper
  */
 public record RowPart(BigInteger numerator, BigInteger denominator, boolean roundedDown) {
-  /** Every float64 number has fewer decimals. */
-  private static final BigInteger DECIMAL = BigInteger.TEN.pow(340);
-
-  private static final BigInteger LARGEST = BigInteger.TEN.pow(18);
+  private static final BigInteger LARGEST = BigInteger.valueOf(1_000_000_000_000_000_000L);
 
   /** Denominators up to this are written as fractions: 1/16, but 0.000123. */
   private static final BigInteger FRACTION = BigInteger.valueOf(1 << 16);
 
   /** The whole row. */
   public static final RowPart WHOLE = of(1, 1);
+
+  /** Made when it is first needed, because a power of so many digits takes time. */
+  private static final class Decimal {
+    /** Every float64 number has fewer decimals. */
+    static final BigInteger UNIT = BigInteger.TEN.pow(340);
+  }
 
   /**
    * Reduces the fraction; the whole row has nothing to round.
@@ -39,7 +42,9 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
    */
   public RowPart {
     NormArguments.requireNonNull(numerator, "numerator");
-    if (NormArguments.requireNonNull(denominator, "denominator").compareTo(DECIMAL) > 0) {
+    boolean isLong =
+        NormArguments.requireNonNull(denominator, "denominator").compareTo(LARGEST) > 0;
+    if (isLong && denominator.compareTo(Decimal.UNIT) > 0) {
       throw new IllegalArgumentException(
           "denominator has %s bits, it must be at most 10^340".formatted(denominator.bitLength()));
     }
@@ -47,10 +52,10 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
       throw new IllegalArgumentException(
           "part is %s/%s, it must be above 0 and at most 1".formatted(numerator, denominator));
     }
-    BigInteger divisor = numerator.gcd(denominator);
+    BigInteger divisor = numerator.equals(denominator) ? denominator : numerator.gcd(denominator);
     numerator = numerator.divide(divisor);
     denominator = denominator.divide(divisor);
-    if (denominator.compareTo(LARGEST) > 0 && DECIMAL.mod(denominator).signum() != 0) {
+    if (denominator.compareTo(LARGEST) > 0 && Decimal.UNIT.mod(denominator).signum() != 0) {
       throw new IllegalArgumentException(
           "denominator is %s, of a share that is no decimal number it must be at most 10^18"
               .formatted(NormText.quoted(denominator.toString())));
@@ -108,6 +113,9 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
    * @throws IllegalArgumentException if no element is left after rounding down
    */
   public int elements(int width) {
+    if (isWhole()) {
+      return width;
+    }
     BigDecimal of = new BigDecimal(numerator);
     BigDecimal all = new BigDecimal(denominator);
     if (!roundedDown) {

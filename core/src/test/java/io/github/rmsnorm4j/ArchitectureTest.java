@@ -93,7 +93,10 @@ class ArchitectureTest {
     "internal.parallel,",
     "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.formula"
         + " internal.codec internal.kernel internal.backend internal.machine",
-    "internal.norm, ElementType internal.formula internal.backend internal.lowering"
+    "internal.first, Backend NormSpec ElementType CastOrder EpsilonPlacement Gate Rows RowGroups"
+        + " RowPart internal.backend internal.formula internal.norm internal.parallel"
+        + " internal.lowering.machine",
+    "internal.norm, NormSpec ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.parallel internal.quantized",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"
   })

@@ -22,23 +22,30 @@ public final class VectorApi {
   /** Held, as a logger that nobody holds forgets its level. */
   private static final Logger LIBRARY = Logger.getLogger("io.github.rmsnorm4j");
 
+  /** Up to about as many elements plain Java takes less time than to load vectors. */
+  private static final long FEW = 1 << 22;
+
+  static {
+    // The library would advise flags of the JVM; this command has its own words for them.
+    if (LIBRARY.getLevel() == null) {
+      LIBRARY.setLevel(Level.WARNING);
+    }
+  }
+
   private VectorApi() {}
 
-  /**
-   * The fastest kernels for tensors. A job of a few elements is plain Java's as it is the library's
-   * own choice at the start of a process; then nothing is loaded, and no native call is made.
-   */
+  /** The fastest kernels for tensors. For few elements nothing is loaded. */
   static Backend bestBackend(Collection<Tensor> tensors) {
     return areFew(tensors)
-        ? Backend.scalar()
+        ? Backend.best()
         : bestBackend(tensors.stream().anyMatch(tensor -> tensor.dtype() == Dtype.F64));
   }
 
   private static boolean areFew(Collection<Tensor> tensors) {
-    return tensors.stream().mapToLong(Tensor::elements).sum() <= Backend.PLAIN_ELEMENTS;
+    return tensors.stream().mapToLong(Tensor::elements).sum() <= FEW;
   }
 
-  /** What ran, in a few words: plain Java by choice is not to look like a lack of anything. */
+  /** The backend in a few words: plain Java by choice is not to look like a lack of anything. */
   static String describe(Backend backend, Collection<Tensor> tensors) {
     return areFew(tensors) ? "plain Java (few elements)" : backend.describe();
   }
@@ -53,20 +60,7 @@ public final class VectorApi {
     if (float64 || !Backend.hasMachineCode()) {
       load();
     }
-    return best();
-  }
-
-  /**
-   * The library would warn where they are not the fastest there could be; this command names them
-   * in its own words.
-   */
-  private static Backend best() {
-    LIBRARY.setLevel(Level.OFF);
-    try {
-      return Backend.best();
-    } finally {
-      LIBRARY.setLevel(null);
-    }
+    return Backend.best();
   }
 
   private static void load() {

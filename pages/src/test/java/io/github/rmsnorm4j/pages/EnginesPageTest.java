@@ -374,11 +374,20 @@ class EnginesPageTest {
           }
       """;
 
+  private static final String COMPILING =
+      """
+          {
+            %s
+            compiling.join();
+            check(compiling.isDaemon(), "the program need not wait");
+          }
+      """;
+
   /** In the order of the page. */
   private static final List<String> LOOKS =
       List.of(
           LOOP, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED, OWNERS,
-          BLOCKS, REFERENCE, APART);
+          BLOCKS, REFERENCE, APART, COMPILING);
 
   @TempDir Path folder;
 

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.device;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +28,9 @@ public record NormParts(
     CodeRule rule,
     boolean roundsOutput,
     RowChecks checks) {
-  /** A norm sets it; this package does not know norms. */
+  /** Its class sets it when it is loaded; this package does not know norms. */
+  private static final String READER = "io.github.rmsnorm4j.Norm$Parts";
+
   private static @Nullable Function<Object, NormParts> reader;
 
   /**
@@ -39,17 +42,24 @@ public record NormParts(
    */
   public record Column(ElementType type, double[] doubles, float[] floats) {}
 
-  /** Says how the parts of a norm are read; the class of norms does, before there is a norm. */
+  /** Says how the parts of a norm are read. */
   public static void readBy(Function<Object, NormParts> reader) {
     NormParts.reader = reader;
   }
 
   /** The parts of a norm. */
   public static NormParts of(Object norm) {
-    if (reader == null) {
-      throw new IllegalStateException("no class of norms was loaded, so this is none: " + norm);
+    Function<Object, NormParts> of = reader == null ? load() : reader;
+    return of.apply(norm);
+  }
+
+  private static Function<Object, NormParts> load() {
+    try {
+      Class.forName(READER);
+    } catch (ClassNotFoundException e) {
+      throw new IllegalStateException(READER + " is not in this library", e);
     }
-    return reader.apply(norm);
+    return Objects.requireNonNull(reader);
   }
 
   /** The type of output that becomes codes and is not stored, for rows of a type. */

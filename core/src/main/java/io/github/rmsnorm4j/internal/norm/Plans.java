@@ -22,7 +22,10 @@ public final class Plans {
   private final IntSupplier machineBits;
   private final IntSupplier vectorBits;
   private final boolean loops;
-  private final boolean startsPlain;
+
+  /** Null where kernels serve every call, because a back end was chosen by name. */
+  private final @Nullable Work work;
+
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
@@ -38,15 +41,15 @@ public final class Plans {
    * @param machineBits the width of vectors of machine code, 0 for none; found by a native call
    * @param vectorBits the width of vectors of the Vector API, 0 for none; slow to find
    * @param loops whether calls that nothing else serves take loops, and not plain Java
-   * @param startsPlain whether the first calls of a process take plain Java; then no back end was
-   *     chosen by name
+   * @param work until it pays for kernels, calls take plain Java; null where no call does, because
+   *     a back end was chosen by name
    */
   public Plans(
-      IntSupplier machineBits, IntSupplier vectorBits, boolean loops, boolean startsPlain) {
+      IntSupplier machineBits, IntSupplier vectorBits, boolean loops, @Nullable Work work) {
     this.machineBits = machineBits;
     this.vectorBits = vectorBits;
     this.loops = loops;
-    this.startsPlain = startsPlain;
+    this.work = work;
   }
 
   /**
@@ -55,13 +58,13 @@ public final class Plans {
    * @param backEnds of which the first one that does not refuse runs a call
    */
   public Plans(List<BackEnd> backEnds) {
-    this(() -> 0, () -> 0, false, false);
+    this(() -> 0, () -> 0, false, null);
     this.backEnds = backEnds;
   }
 
   /** The plan of a call: one of the last ones if it fits. */
   Plan of(Call call, long rows) {
-    boolean start = startsPlain && isStart(rows * call.choices().width());
+    boolean start = work != null && isPlain(work, rows * call.choices().width());
     OutputStores stores = OutputStores.of(call, rows);
     for (int i = 0; i < KEPT; i++) {
       Plan plan = plans.getPlain(i);
@@ -77,13 +80,16 @@ public final class Plans {
    * Bits of vectors of machine code for a call of so many elements; 0 where there is to be none.
    */
   public int machineBits(long elements) {
-    boolean start = startsPlain && !StartUp.isOverForKernels(elements);
-    return start ? 0 : machineBits.getAsInt();
+    return areKernels(elements) ? machineBits.getAsInt() : 0;
   }
 
-  private boolean isStart(long elements) {
-    boolean loops = StartUp.isOverForKernels(elements) && hasLoopsAlone();
-    return StartUp.covers(elements, loops ? StartUp.ELEMENTS_BEFORE_LOOPS : StartUp.ELEMENTS);
+  /** Whether a call of so many elements may have a kernel. */
+  boolean areKernels(long elements) {
+    return work == null || work.pays(elements);
+  }
+
+  private boolean isPlain(Work work, long elements) {
+    return work.isPlain(elements, work.pays(elements) && hasLoopsAlone());
   }
 
   /** Whether there is neither machine code nor the Vector API. */
@@ -98,7 +104,7 @@ public final class Plans {
     if (backEnds == null) {
       backEnds =
           List.of(
-              new MachineBackEnd(machineBits, startsPlain ? vectorBits : null),
+              new MachineBackEnd(machineBits, work == null ? null : vectorBits),
               new VectorBackEnd(vectorBits),
               new LoopBackEnd(loops),
               new PlainBackEnd());

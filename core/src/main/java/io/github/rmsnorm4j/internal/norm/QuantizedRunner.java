@@ -78,8 +78,7 @@ public final class QuantizedRunner {
   /**
    * Quantises rows of a caller as they are.
    *
-   * @param machineBits of a vector of machine code, 0 for none; asked after the start of the
-   *     process
+   * @param machineBits of a vector of machine code, 0 for none; asked where kernels pay
    */
   public static void run(
       RowMemory x,
@@ -90,7 +89,7 @@ public final class QuantizedRunner {
       IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
-    boolean start = StartUp.covers(rows * codes.width(), StartUp.ELEMENTS);
+    boolean start = Work.QUANTIZE.isPlain(rows * codes.width(), false);
     int bits = start ? 0 : machineBits.getAsInt();
     RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
   }

@@ -50,7 +50,7 @@ public final class Runner {
   }
 
   /** The threads that pay for so many bytes. */
-  static int useful(double bytes, int threads) {
+  public static int useful(double bytes, int threads) {
     return Math.clamp((long) (bytes / BYTES_PER_THREAD), 1, threads);
   }
 

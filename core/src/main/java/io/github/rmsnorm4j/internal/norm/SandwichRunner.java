@@ -40,7 +40,7 @@ public final class SandwichRunner {
   /**
    * Does all rows of the caller; returns when they are written.
    *
-   * @param machine whether machine code may be used; asked after the start of the process
+   * @param machine whether machine code may be used; asked where kernels pay
    */
   public static void run(
       Part writer, Part reader, long rows, int threads, BooleanSupplier machine) {
@@ -48,7 +48,7 @@ public final class SandwichRunner {
     long elements = rows * writer.groups * writer.call.choices().width();
     boolean isNative =
         x.access() == RowMemory.Access.NATIVE
-            && StartUp.isOverForKernels(elements)
+            && writer.plans.areKernels(elements)
             && machine.getAsBoolean();
     RowMemory any = RowsBetween.any(x.type(), isNative);
     Part first = writer.withRows(Forward.Y, any);

@@ -49,6 +49,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm bench --quick",
       "  rmsnorm bench --only \"128 x 4096\" --threads 1 --check",
+      "  rmsnorm bench --decode --check",
       "  rmsnorm bench --loops",
       "  rmsnorm bench --variants --check",
       "  rmsnorm bench --traps",
@@ -57,11 +58,17 @@ import picocli.CommandLine.Spec;
     })
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
+  private static final Set<String> WITH_DECODE =
+      Set.of("--decode", "--width", "--only", "--jvms", "--check");
+
   private static final Set<String> WITH_AGAINST =
       Set.of("--against", "--only", "--quick", "--jvms");
 
   /** Of JVMs, one of each commit. */
   private static final int PAIRS = 5;
+
+  /** Of fresh JVMs. */
+  private static final int ROUNDS = 7;
 
   private static final String OF_PROCESSOR = "it is for the processor";
 
@@ -130,6 +137,20 @@ final class Bench implements Callable<Integer> {
               + " (default: 5 pairs) go with it.")
   private String against;
 
+  @Option(
+      names = "--decode",
+      description =
+          "Compare the norms of the first 400 tokens of an engine, with cold caches, with the plain"
+              + " loop of a port, in fresh JVMs without flags and with native access. About ten"
+              + " minutes. Only --width, --only, --jvms (default: 7 rounds) and --check go with it.")
+  private boolean decode;
+
+  @Option(
+      names = "--width",
+      paramLabel = "N",
+      description = "The width of the rows of --decode (default: several).")
+  private Integer width;
+
   @Option(names = "--check", description = "End with status 1 if a target is missed, and name it.")
   private boolean check;
 
@@ -167,6 +188,12 @@ final class Bench implements Callable<Integer> {
     if (against != null) {
       return against();
     }
+    if (decode) {
+      return decode();
+    }
+    if (width != null) {
+      throw new WrongUseException("--width is for --decode");
+    }
     List<String> arguments = arguments();
     if (device.isCuda()) {
       return onDevice();
@@ -183,13 +210,26 @@ final class Bench implements Callable<Integer> {
     }
   }
 
-  private int against() throws IOException, InterruptedException {
+  private int decode() throws IOException, InterruptedException {
+    requireOnly("--decode", WITH_DECODE);
+    WrongUseException.requireRange("--width", width, 65_536);
+    String text = only == null ? "" : only;
+    int rounds = jvms == null ? ROUNDS : jvms;
+    PrintWriter out = spec.commandLine().getOut();
+    return new Decode(width, text, rounds, check, out, spec.commandLine().getErr()).run();
+  }
+
+  private void requireOnly(String name, Set<String> others) {
     for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
-      if (!WITH_AGAINST.contains(option.longestName())) {
-        throw new WrongUseException("--against excludes " + option.longestName());
+      if (!others.contains(option.longestName())) {
+        throw new WrongUseException(name + " excludes " + option.longestName());
       }
     }
     WrongUseException.requireRange("--jvms", jvms, 100);
+  }
+
+  private int against() throws IOException, InterruptedException {
+    requireOnly("--against", WITH_AGAINST);
     String home = System.getProperty(ModuleBuild.HOME);
     if (home == null) {
       throw new WrongUseException("--against takes a checkout, by ./rmsnorm");

@@ -34,6 +34,11 @@ class BenchTest {
         .contains("--loops, --variants and --traps exclude each other");
     assertThat(wrongUse("--threads", "1,0")).contains("--threads is 0, it may be 1 to 1024");
     assertThat(wrongUse("--jvms", "101")).contains("--jvms is 101, it may be 1 to 100");
+    assertThat(wrongUse("--decode", "--traps")).contains("--decode excludes --traps");
+    assertThat(wrongUse("--decode", "--width", "0")).contains("--width is 0, it may be 1 to 65536");
+    assertThat(wrongUse("--decode", "--only", "GroupNorm"))
+        .contains("--only is 'GroupNorm', it must be in the title of a contest: RMSNorm 2048; ");
+    assertThat(wrongUse("--width", "64")).contains("--width is for --decode");
   }
 
   /** An hour's figures have a place before the first of them is measured. */

@@ -15,6 +15,11 @@ import io.github.rmsnorm4j.internal.machine.Shortage;
  */
 public record Machine(
     int bits, int preferredBits, boolean bfloat16, int prefetched, String whyNot) {
+  /** The system property that switches machine code off. */
+  public static final String SWITCH = "rmsnorm4j.machineCode";
+
+  private static final boolean SWITCHED_ON = !"false".equals(System.getProperty(SWITCH));
+
   /** Found out when first asked for; null before. */
   private static volatile Machine found;
 
@@ -45,6 +50,11 @@ public record Machine(
    */
   public static boolean isPossible() {
     return obstacle() == null;
+  }
+
+  /** Whether the user wants it. */
+  public static boolean isSwitchedOn() {
+    return SWITCHED_ON;
   }
 
   /** Whether there is machine code for this operating system and kind of processor. */

@@ -1,0 +1,93 @@
+package io.github.rmsnorm4j.internal.norm;
+
+import io.github.rmsnorm4j.NormSpec;
+
+/**
+ * What a process has normalised in plain Java, in one kind of call. A kernel takes time: for
+ * machine code most of it is the JVM's first native call, and vectors must be loaded, generated and
+ * compiled. In that time plain Java, which has the same bits, normalises many MiB. So a kind of
+ * call gets kernels when it has had as much work as pays for them. docs/performance.md has cold
+ * starts.
+ */
+public final class Work {
+  /** About as many elements as plain Java normalises in the time that the first kernel takes. */
+  static final long ELEMENTS = 1 << 22;
+
+  /**
+   * The same before the first Java loops, which are not as much faster than plain Java: most of
+   * their time goes into the JDK's first class file.
+   */
+  static final long ELEMENTS_BEFORE_LOOPS = 1 << 26;
+
+  private static final Work[] FORWARD = perKind();
+  private static final Work[] BACKWARD = perKind();
+
+  /** That of calls that quantise rows as they are. */
+  public static final Work QUANTIZE = new Work();
+
+  /**
+   * Elements of several rows after which a kernel pays against the first tier: the kernel and the
+   * way to it take up to 0.9 s of a core until they are compiled, and save 0.2 ns an element.
+   */
+  private static final long ELEMENTS_OF_FIRST_TIER = 500_000_000;
+
+  /** Counted without synchronisation: the exact end does not matter. */
+  private long elements;
+
+  private long elementsOfFirstTier;
+
+  /** No work yet. */
+  public Work() {}
+
+  private static Work[] perKind() {
+    Work[] works = new Work[NormSpec.Kind.values().length];
+    for (int i = 0; i < works.length; i++) {
+      works[i] = new Work();
+    }
+    return works;
+  }
+
+  /** That of the forward calls of all norms of a kind. */
+  public static Work forward(NormSpec.Kind kind) {
+    return FORWARD[kind.ordinal()];
+  }
+
+  /** That of the backward calls of all norms of a kind. */
+  public static Work backward(NormSpec.Kind kind) {
+    return BACKWARD[kind.ordinal()];
+  }
+
+  /** Whether a kernel pays for a call of so many elements, unless it is of loops. */
+  boolean pays(long elements) {
+    return this.elements >= ELEMENTS || elements > ELEMENTS;
+  }
+
+  /**
+   * Counts a call, and says whether it takes plain Java, because a kernel does not pay yet.
+   *
+   * @param loops whether Java loops are all that there is
+   */
+  boolean isPlain(long elements, boolean loops) {
+    long most = loops ? ELEMENTS_BEFORE_LOOPS : ELEMENTS;
+    long before = this.elements;
+    if (before >= most) {
+      return false;
+    }
+    this.elements = before + elements;
+    return elements <= most;
+  }
+
+  /** Counts several rows of float32, and says whether the first tier does them. */
+  public boolean isOfFirstTier(long elements) {
+    if (elementsOfFirstTier >= ELEMENTS_OF_FIRST_TIER) {
+      return false;
+    }
+    elementsOfFirstTier += elements;
+    return true;
+  }
+
+  /** From now on kernels pay: calls of another kind had enough work. */
+  public void end() {
+    elements = ELEMENTS_BEFORE_LOOPS;
+  }
+}
