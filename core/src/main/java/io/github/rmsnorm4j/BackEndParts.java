@@ -3,8 +3,8 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.first.Advice;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Plans;
-import io.github.rmsnorm4j.internal.norm.Work;
 
 /** What a norm's calls of back ends need. It is made at the first one, as many norms have none. */
 final class BackEndParts {
@@ -32,8 +32,8 @@ final class BackEndParts {
    */
   BackEndParts(NormSpec spec, int width, int part, Backend backend, boolean safe) {
     memory = new CallMemory(backend.nativeAccess() && !safe);
-    plans = plans(backend, Work.forward(spec.kind()));
-    backwardPlans = plans(backend, Work.backward(spec.kind()));
+    plans = plans(backend, Payoff.forward(spec.kind()));
+    backwardPlans = plans(backend, Payoff.backward(spec.kind()));
     choices = new NormChoices(spec, width, part, spec.epsilon(ElementType.FLOAT32));
     float64Choices =
         spec.epsilon().isPresent()
@@ -41,7 +41,7 @@ final class BackEndParts {
             : new NormChoices(spec, width, part, spec.epsilon(ElementType.FLOAT64));
   }
 
-  private static Plans plans(Backend backend, Work work) {
+  private static Plans plans(Backend backend, Payoff payoff) {
     if (!backend.startsPlain()) {
       return new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), null);
     }
@@ -55,7 +55,7 @@ final class BackEndParts {
         },
         backend::kernelBits,
         backend.hasLoops(),
-        work);
+        payoff);
   }
 
   /** The choices for rows of a type. */

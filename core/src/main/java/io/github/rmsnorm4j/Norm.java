@@ -11,10 +11,10 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
-import io.github.rmsnorm4j.internal.norm.Work;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
@@ -113,10 +113,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     ofColumns = builder.columns;
     part = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
     boolean startsPlain = ofColumns == null && (backend == null || backend.startsPlain());
-    first = startsPlain ? firstTier(Work.forward(spec.kind())) : null;
+    first = startsPlain ? firstTier(Payoff.forward(spec.kind())) : null;
   }
 
-  final @Nullable FirstTier firstTier(Work work) {
+  final @Nullable FirstTier firstTier(Payoff payoff) {
     return FirstTier.of(
         spec,
         width,
@@ -125,7 +125,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
         bias == null ? null : bias.floats(),
         threads,
         backend,
-        work);
+        payoff);
   }
 
   /** NormParts finds it by its name, because programs without a GPU do not need it. */

@@ -3,7 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.first.FirstTier;
-import io.github.rmsnorm4j.internal.norm.Work;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -162,7 +162,7 @@ class FirstTierTest {
       float[] ys = inPlace ? xs : filled(ofY, null);
       float[] sums = filled(ofResidual, residual);
       // Of its own, so that it does not matter what other tests had normalised.
-      FirstTier first = norm.firstTier(new Work());
+      FirstTier first = norm.firstTier(new Payoff());
       assertThat(first).as(name).isNotNull();
       boolean served =
           switch (form) {
@@ -298,7 +298,7 @@ class FirstTierTest {
     int rows = 600;
     for (boolean arrays : new boolean[] {true, false}) {
       RmsNorm.Builder builder = RmsNorm.builder(width).groupCount(groups);
-      FirstTier first = builder.threads(3).build().firstTier(new Work());
+      FirstTier first = builder.threads(3).build().firstTier(new Payoff());
       float[] x = new float[rows * width];
       for (int i = 0; i < x.length; i++) {
         x[i] = i % 101 - 50 + i % width;
@@ -319,9 +319,9 @@ class FirstTierTest {
 
   @Test
   void severalAndWideRowsGetAKernelThatPays() {
-    Work work = new Work();
+    Payoff payoff = new Payoff();
     float[] x = new float[1000 * 1000];
-    FirstTier first = RmsNorm.builder(1000).threads(1).build().firstTier(work);
+    FirstTier first = RmsNorm.builder(1000).threads(1).build().firstTier(payoff);
     for (int call = 0; call < 500; call++) {
       assertThat(first.apply(x, 0, x, 0, 1000)).isTrue();
     }
@@ -330,10 +330,10 @@ class FirstTierTest {
     assertThat(first.apply(x, 0, x, 0, 2)).isEqualTo(stays);
     assertThat(first.apply(x, 0, x, 0, 1)).isTrue();
     float[] wide = new float[8193];
-    FirstTier other = RmsNorm.builder(8193).build().firstTier(work);
+    FirstTier other = RmsNorm.builder(8193).build().firstTier(payoff);
     assertThat(other.apply(wide, 0, wide, 0, 1)).isEqualTo(stays);
-    assertThat(RmsNorm.builder(8192).build().firstTier(work).apply(wide, 0, wide, 0, 1)).isTrue();
-    FirstTier narrow = RmsNorm.builder(512).build().firstTier(work);
+    assertThat(RmsNorm.builder(8192).build().firstTier(payoff).apply(wide, 0, wide, 0, 1)).isTrue();
+    FirstTier narrow = RmsNorm.builder(512).build().firstTier(payoff);
     assertThat(narrow.apply(x, 0, x, 0, 2)).isFalse();
   }
 

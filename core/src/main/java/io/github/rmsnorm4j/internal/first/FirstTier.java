@@ -9,8 +9,8 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Runner;
-import io.github.rmsnorm4j.internal.norm.Work;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -41,7 +41,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   private final double inside;
   private final double outside;
   private final double floor;
-  private final Work work;
+  private final Payoff payoff;
   private final int threads;
   private final @Nullable Backend backend;
 
@@ -55,7 +55,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Work work) {
+      Payoff payoff) {
     groups = spec.groups().count(width);
     this.width = width / groups;
     this.gain = gain == null ? filled(this.width, 1) : gain;
@@ -65,7 +65,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
     inside = placement == EpsilonPlacement.INSIDE ? epsilon : 0;
     outside = placement == EpsilonPlacement.OUTSIDE ? epsilon : 0;
     floor = placement == EpsilonPlacement.FLOOR ? epsilon : 0;
-    this.work = work;
+    this.payoff = payoff;
     this.threads = threads;
     this.backend = backend;
   }
@@ -85,7 +85,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
    * @param gainType the type in which the gain was given
    * @param bias likewise
    * @param backend null for the best
-   * @param work counts the elements of several rows
+   * @param payoff counts the elements of several rows
    */
   public static @Nullable FirstTier of(
       NormSpec spec,
@@ -95,7 +95,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Work work) {
+      Payoff payoff) {
     int group = width / spec.groups().count(width);
     boolean fits =
         group <= SumOrder.SUPER_BLOCK
@@ -107,8 +107,8 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
       return null;
     }
     return spec.isCentred()
-        ? LayerRows.of(spec, width, gain, bias, threads, backend, work)
-        : new RmsRows(spec, width, gain, bias, threads, backend, work);
+        ? LayerRows.of(spec, width, gain, bias, threads, backend, payoff)
+        : new RmsRows(spec, width, gain, bias, threads, backend, payoff);
   }
 
   /** Whether float32 rows have the result of the default cast order. */
@@ -324,7 +324,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
 
   /** Whether several rows are still done here. */
   private boolean serves(long rows) {
-    if (stays == null && work.isOfFirstTier(rows * groups * width)) {
+    if (stays == null && payoff.isOfFirstTier(rows * groups * width)) {
       return true;
     }
     return stays == null ? isFastest() : stays;
@@ -335,7 +335,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
     boolean fastest = of.vectorBits() == 0 && width > WIDEST_LOOPS;
     stays = fastest;
     if (!fastest) {
-      work.end();
+      payoff.end();
     } else if (of == Backend.best()) {
       Advice.give();
     }

@@ -2,7 +2,7 @@ package io.github.rmsnorm4j.internal.first;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.internal.norm.Work;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +23,8 @@ final class LayerRows extends FirstTier {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Work work) {
-    super(spec, width, gain, bias, threads, backend, work);
+      Payoff payoff) {
+    super(spec, width, gain, bias, threads, backend, payoff);
     terms = bias == null ? filled(this.width, -0f) : bias;
   }
 
@@ -36,8 +36,8 @@ final class LayerRows extends FirstTier {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Work work) {
-    return new LayerRows(spec, width, gain, bias, threads, backend, work);
+      Payoff payoff) {
+    return new LayerRows(spec, width, gain, bias, threads, backend, payoff);
   }
 
   @Override

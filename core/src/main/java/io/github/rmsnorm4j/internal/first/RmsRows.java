@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.internal.first;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.norm.Work;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,8 +26,8 @@ final class RmsRows extends FirstTier {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Work work) {
-    super(spec, width, gain, bias, threads, backend, work);
+      Payoff payoff) {
+    super(spec, width, gain, bias, threads, backend, payoff);
     divisor = spec.isOfLength() ? 1 : this.width;
   }
 

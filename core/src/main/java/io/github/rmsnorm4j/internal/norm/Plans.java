@@ -24,7 +24,7 @@ public final class Plans {
   private final boolean loops;
 
   /** Null where kernels serve every call, because a back end was chosen by name. */
-  private final @Nullable Work work;
+  private final @Nullable Payoff payoff;
 
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
@@ -41,15 +41,15 @@ public final class Plans {
    * @param machineBits the width of vectors of machine code, 0 for none; found by a native call
    * @param vectorBits the width of vectors of the Vector API, 0 for none; slow to find
    * @param loops whether calls that nothing else serves take loops, and not plain Java
-   * @param work until it pays for kernels, calls take plain Java; null where no call does, because
-   *     a back end was chosen by name
+   * @param payoff until it pays for kernels, calls take plain Java; null where no call does,
+   *     because a back end was chosen by name
    */
   public Plans(
-      IntSupplier machineBits, IntSupplier vectorBits, boolean loops, @Nullable Work work) {
+      IntSupplier machineBits, IntSupplier vectorBits, boolean loops, @Nullable Payoff payoff) {
     this.machineBits = machineBits;
     this.vectorBits = vectorBits;
     this.loops = loops;
-    this.work = work;
+    this.payoff = payoff;
   }
 
   /**
@@ -64,7 +64,7 @@ public final class Plans {
 
   /** The plan of a call: one of the last ones if it fits. */
   Plan of(Call call, long rows) {
-    boolean start = work != null && isPlain(work, rows * call.choices().width());
+    boolean start = payoff != null && isPlain(payoff, rows * call.choices().width());
     OutputStores stores = OutputStores.of(call, rows);
     for (int i = 0; i < KEPT; i++) {
       Plan plan = plans.getPlain(i);
@@ -85,11 +85,11 @@ public final class Plans {
 
   /** Whether a call of so many elements may have a kernel. */
   boolean areKernels(long elements) {
-    return work == null || work.pays(elements);
+    return payoff == null || payoff.pays(elements);
   }
 
-  private boolean isPlain(Work work, long elements) {
-    return work.isPlain(elements, work.pays(elements) && hasLoopsAlone());
+  private boolean isPlain(Payoff payoff, long elements) {
+    return payoff.isPlain(elements, payoff.pays(elements) && hasLoopsAlone());
   }
 
   /** Whether there is neither machine code nor the Vector API. */
@@ -104,7 +104,7 @@ public final class Plans {
     if (backEnds == null) {
       backEnds =
           List.of(
-              new MachineBackEnd(machineBits, work == null ? null : vectorBits),
+              new MachineBackEnd(machineBits, payoff == null ? null : vectorBits),
               new VectorBackEnd(vectorBits),
               new LoopBackEnd(loops),
               new PlainBackEnd());

@@ -89,7 +89,7 @@ public final class QuantizedRunner {
       IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
-    boolean start = Work.QUANTIZE.isPlain(rows * codes.width(), false);
+    boolean start = Payoff.QUANTIZE.isPlain(rows * codes.width(), false);
     int bits = start ? 0 : machineBits.getAsInt();
     RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
   }

@@ -12,7 +12,7 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.machine.CallersState;
-import io.github.rmsnorm4j.internal.norm.Work;
+import io.github.rmsnorm4j.internal.norm.Payoff;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
@@ -95,7 +95,7 @@ class CallersStateTest {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
     int width = 64;
     int rows = 1 << 12;
-    Work.QUANTIZE.end(); // Plain Java does not set the state.
+    Payoff.QUANTIZE.end(); // Plain Java does not set the state.
     float[] x = new float[rows * width];
     SplittableRandom random = new SplittableRandom(4);
     for (int i = 0; i < x.length; i++) {

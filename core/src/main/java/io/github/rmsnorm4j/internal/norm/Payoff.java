@@ -9,7 +9,7 @@ import io.github.rmsnorm4j.NormSpec;
  * call gets kernels when it has had as much work as pays for them. docs/performance.md has cold
  * starts.
  */
-public final class Work {
+public final class Payoff {
   /** About as many elements as plain Java normalises in the time that the first kernel takes. */
   static final long ELEMENTS = 1 << 22;
 
@@ -19,11 +19,11 @@ public final class Work {
    */
   static final long ELEMENTS_BEFORE_LOOPS = 1 << 26;
 
-  private static final Work[] FORWARD = perKind();
-  private static final Work[] BACKWARD = perKind();
+  private static final Payoff[] FORWARD = perKind();
+  private static final Payoff[] BACKWARD = perKind();
 
   /** That of calls that quantise rows as they are. */
-  public static final Work QUANTIZE = new Work();
+  public static final Payoff QUANTIZE = new Payoff();
 
   /**
    * Elements of several rows after which a kernel pays against the first tier: the kernel and the
@@ -37,23 +37,23 @@ public final class Work {
   private long elementsOfFirstTier;
 
   /** No work yet. */
-  public Work() {}
+  public Payoff() {}
 
-  private static Work[] perKind() {
-    Work[] works = new Work[NormSpec.Kind.values().length];
+  private static Payoff[] perKind() {
+    Payoff[] works = new Payoff[NormSpec.Kind.values().length];
     for (int i = 0; i < works.length; i++) {
-      works[i] = new Work();
+      works[i] = new Payoff();
     }
     return works;
   }
 
   /** That of the forward calls of all norms of a kind. */
-  public static Work forward(NormSpec.Kind kind) {
+  public static Payoff forward(NormSpec.Kind kind) {
     return FORWARD[kind.ordinal()];
   }
 
   /** That of the backward calls of all norms of a kind. */
-  public static Work backward(NormSpec.Kind kind) {
+  public static Payoff backward(NormSpec.Kind kind) {
     return BACKWARD[kind.ordinal()];
   }
 
