@@ -19,6 +19,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -103,8 +104,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
             ? builder.gain
             : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
-    NormArguments.requireParameter(gain, width, groupWidth, "gain");
-    NormArguments.requireParameter(bias, width, groupWidth, "bias");
+    requireLength(gain, "gain");
+    requireLength(bias, "bias");
     parameterLength(null, null);
     threads = builder.threads;
     backend = builder.backend;
@@ -114,6 +115,13 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     part = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
     boolean startsPlain = ofColumns == null && (backend == null || backend.startsPlain());
     first = startsPlain ? firstTier(Payoff.forward(spec.kind())) : null;
+  }
+
+  /** The usual length needs no class that checks others. */
+  private void requireLength(@Nullable Parameter parameter, String name) {
+    if (parameter != null && parameter.length() != width) {
+      NormArguments.requireParameter(parameter, width, groupWidth, name);
+    }
   }
 
   final @Nullable FirstTier firstTier(Payoff payoff) {
@@ -248,8 +256,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException if the lengths differ or are not a multiple of the width
    */
   public final void apply(float[] x, float[] y) {
-    NormArguments.requireSameLength(x, y);
-    if (first == null || x.length % width != 0 || !first.apply(x, 0, y, 0, x.length / width)) {
+    if (first == null || !first.apply(x, y)) {
+      NormArguments.requireSameLength(x, y);
       apply(Rows.of(x, width), Rows.of(y, width));
     }
   }
@@ -1366,7 +1374,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     int ofGain = length(gainOfCall, gain);
     int ofBias = length(biasOfCall, bias);
     boolean isHeld = biasOfCall == null && gainOfCall != null;
-    NormArguments.requireSameParameters(ofGain, ofBias, isHeld);
+    if (ofGain > 0 && ofBias > 0 && ofGain != ofBias) {
+      NormArguments.requireSameParameters(ofGain, ofBias, isHeld);
+    }
     return Math.max(ofGain, ofBias);
   }
 
@@ -1438,7 +1448,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     private @Nullable Quantizer quantizer;
 
     Builder(NormSpec spec, NormSpec.Kind kind, int width) {
-      if (NormArguments.requireNonNull(spec, "spec").kind() != kind) {
+      if (Objects.requireNonNull(spec, "spec is null").kind() != kind) {
         throw new IllegalArgumentException("spec is " + spec + ", it must be of kind " + kind);
       }
       if (width < 1) {
@@ -1570,7 +1580,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B gain(float[] gain) {
-      this.gain = Parameter.of(NormArguments.requireArray(gain, width, spec.groups(), "gain"));
+      this.gain = parameter(gain, "gain");
       return self();
     }
 
@@ -1610,7 +1620,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
      * @throws IllegalArgumentException if the length does not divide the width
      */
     public B bias(float[] bias) {
-      this.bias = Parameter.of(NormArguments.requireArray(bias, width, spec.groups(), "bias"));
+      this.bias = parameter(bias, "bias");
       return self();
     }
 
@@ -1695,6 +1705,14 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     public B quantizer(Quantizer quantizer) {
       this.quantizer = NormArguments.requireNonNull(quantizer, "quantizer");
       return self();
+    }
+
+    /** The usual length needs no class that checks others. */
+    private Parameter parameter(float[] values, String name) {
+      if (values == null || values.length != width) {
+        NormArguments.requireArray(values, width, spec.groups(), name);
+      }
+      return Parameter.of(values);
     }
 
     private Parameter oneRow(Rows parameter, String name) {

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalDouble;
 
 /**
@@ -146,14 +147,14 @@ public record NormSpec(
    *     part
    */
   public NormSpec {
-    NormArguments.requireNonNull(kind, "kind");
-    NormArguments.requireNonNull(epsilonPlacement, "epsilonPlacement");
-    NormArguments.requireNonNull(castOrder, "castOrder");
-    NormArguments.requireNonNull(part, "part");
-    NormArguments.requireNonNull(residualRounding, "residualRounding");
-    NormArguments.requireNonNull(gate, "gate");
-    NormArguments.requireNonNull(groups, "groups");
-    double eps = NormArguments.requireNonNull(epsilon, "epsilon").orElse(0);
+    Objects.requireNonNull(kind, "kind is null");
+    Objects.requireNonNull(epsilonPlacement, "epsilonPlacement is null");
+    Objects.requireNonNull(castOrder, "castOrder is null");
+    Objects.requireNonNull(part, "part is null");
+    Objects.requireNonNull(residualRounding, "residualRounding is null");
+    Objects.requireNonNull(gate, "gate is null");
+    Objects.requireNonNull(groups, "groups is null");
+    double eps = Objects.requireNonNull(epsilon, "epsilon is null").orElse(0);
     require(
         eps >= 0 && eps <= Double.MAX_VALUE, "epsilon", eps, "it must be finite and not negative");
     require(Double.isFinite(gainOffset), "gain offset", gainOffset, "it must be finite");
@@ -221,7 +222,7 @@ public record NormSpec(
    * @throws IllegalArgumentException if it is no such text, or its choices exclude each other
    */
   public static NormSpec parse(String text) {
-    return NormText.parse(NormArguments.requireNonNull(text, "text"));
+    return NormText.parse(Objects.requireNonNull(text, "text is null"));
   }
 
   /**
@@ -363,7 +364,9 @@ public record NormSpec(
 
   /** The same choices but one, which its type tells: no two choices have the same type. */
   private NormSpec with(Object choice, String name) {
-    NormArguments.requireNonNull(choice, name);
+    if (choice == null) {
+      throw new NullPointerException(name + " is null");
+    }
     return new NormSpec(
         choice instanceof Kind other ? other : kind,
         choice instanceof OptionalDouble other ? other : epsilon,

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.MathContext;
 import java.math.RoundingMode;
+import java.util.Objects;
 
 /**
  * The part of a row that its statistic is taken from: the first k elements, where k is a share of
@@ -41,9 +42,9 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
    *     is too large
    */
   public RowPart {
-    NormArguments.requireNonNull(numerator, "numerator");
+    Objects.requireNonNull(numerator, "numerator is null");
     boolean isLong =
-        NormArguments.requireNonNull(denominator, "denominator").compareTo(LARGEST) > 0;
+        Objects.requireNonNull(denominator, "denominator is null").compareTo(LARGEST) > 0;
     if (isLong && denominator.compareTo(Decimal.UNIT) > 0) {
       throw new IllegalArgumentException(
           "denominator has %s bits, it must be at most 10^340".formatted(denominator.bitLength()));
@@ -52,9 +53,14 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
       throw new IllegalArgumentException(
           "part is %s/%s, it must be above 0 and at most 1".formatted(numerator, denominator));
     }
-    BigInteger divisor = numerator.equals(denominator) ? denominator : numerator.gcd(denominator);
-    numerator = numerator.divide(divisor);
-    denominator = denominator.divide(divisor);
+    if (numerator.equals(denominator)) {
+      numerator = BigInteger.ONE;
+      denominator = BigInteger.ONE;
+    } else {
+      BigInteger divisor = numerator.gcd(denominator);
+      numerator = numerator.divide(divisor);
+      denominator = denominator.divide(divisor);
+    }
     if (denominator.compareTo(LARGEST) > 0 && Decimal.UNIT.mod(denominator).signum() != 0) {
       throw new IllegalArgumentException(
           "denominator is %s, of a share that is no decimal number it must be at most 10^18"

@@ -136,6 +136,19 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
     return several(x, xOffset, null, y, yOffset, rows);
   }
 
+  /** Normalises whole arrays. */
+  public final boolean apply(float[] x, float[] y) {
+    if (x == null || y == null || x.length != y.length || x.length % (groups * width) != 0) {
+      return false;
+    }
+    int rows = x.length / (groups * width);
+    if (isSingle(rows)) {
+      row(x, 0, null, 0, y, 0);
+      return true;
+    }
+    return several(x, 0, null, y, 0, rows);
+  }
+
   /** Adds x to the residual, and normalises the sum, in whole arrays. */
   public final boolean addAndApply(float[] x, float[] residual, float[] y) {
     if (x == null
