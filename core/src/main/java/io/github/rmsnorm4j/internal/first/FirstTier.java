@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Results have the order of docs/numerics.md. What is rare is left to the back ends: a call that
  * is not served, or has wrong arguments, gives false and has written nothing.
  */
-public abstract sealed class FirstTier permits RmsRows, LayerRows {
+public final class FirstTier {
   /** Wider rows are not like an engine's: even one at a time they gain by a kernel. */
   private static final int WIDEST_SINGLE = 8192;
 
@@ -37,7 +37,14 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
 
   private final int groups;
   final float[] gain;
+
+  /** Never null in a LayerNorm. */
   final float @Nullable [] bias;
+
+  /** What a row sum is divided by: nothing in an L2 norm. */
+  final double divisor;
+
+  private final boolean isCentred;
   private final double inside;
   private final double outside;
   private final double floor;
@@ -48,7 +55,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   /** Whether rows stay here, as no kernel is faster; null before it is known. */
   private @Nullable Boolean stays;
 
-  FirstTier(
+  private FirstTier(
       NormSpec spec,
       int width,
       float @Nullable [] gain,
@@ -59,7 +66,9 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
     groups = spec.groups().count(width);
     this.width = width / groups;
     this.gain = gain == null ? filled(this.width, 1) : gain;
-    this.bias = bias;
+    isCentred = spec.isCentred();
+    this.bias = bias == null && isCentred ? filled(this.width, -0f) : bias;
+    divisor = spec.isOfLength() ? 1 : this.width;
     double epsilon = spec.epsilon(ElementType.FLOAT32);
     EpsilonPlacement placement = spec.epsilonPlacement();
     inside = placement == EpsilonPlacement.INSIDE ? epsilon : 0;
@@ -71,7 +80,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** To multiply by 1 and to add -0 change no number, so no loop lacks a gain. */
-  static float[] filled(int width, float value) {
+  private static float[] filled(int width, float value) {
     float[] values = new float[width];
     Arrays.fill(values, value);
     return values;
@@ -106,9 +115,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
     if (!fits || !multipliesInFloat32(spec.castOrder(), gainType)) {
       return null;
     }
-    return spec.isCentred()
-        ? LayerRows.of(spec, width, gain, bias, threads, backend, payoff)
-        : new RmsRows(spec, width, gain, bias, threads, backend, payoff);
+    return new FirstTier(spec, width, gain, bias, threads, backend, payoff);
   }
 
   /** Whether float32 rows have the result of the default cast order. */
@@ -123,7 +130,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** Normalises rows of arrays. */
-  public final boolean apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
+  public boolean apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
     if (!isIn(x, xOffset, rows)
         || !isIn(y, yOffset, rows)
         || x == y && xOffset != yOffset && Math.abs((long) xOffset - yOffset) < length(rows)) {
@@ -137,7 +144,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** Normalises whole arrays. */
-  public final boolean apply(float[] x, float[] y) {
+  public boolean apply(float[] x, float[] y) {
     if (x == null || y == null || x.length != y.length || x.length % (groups * width) != 0) {
       return false;
     }
@@ -150,7 +157,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** Adds x to the residual, and normalises the sum, in whole arrays. */
-  public final boolean addAndApply(float[] x, float[] residual, float[] y) {
+  public boolean addAndApply(float[] x, float[] residual, float[] y) {
     if (x == null
         || residual == null
         || y == null
@@ -212,7 +219,7 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** Normalises rows of any memory, which the norm has checked. */
-  public final boolean apply(Rows x, @Nullable Rows residual, Rows y) {
+  public boolean apply(Rows x, @Nullable Rows residual, Rows y) {
     if (!isFloat32(x) || !isFloat32(y) || residual != null && !isFloat32(residual)) {
       return false;
     }
@@ -282,7 +289,8 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   /** Does a row of arrays. */
   private void row(
       float[] x, int xOffset, float @Nullable [] residual, int sumOffset, float[] y, int yOffset) {
-    if ((xOffset | yOffset) != 0 && residual == null && narrow(x, xOffset, y, yOffset)) {
+    if ((xOffset | yOffset) != 0 && residual == null && !isCentred && RmsRows.isNarrow(width)) {
+      RmsRows.narrow(this, x, xOffset, y, yOffset);
       return;
     }
     // Rows at an offset are copied, because loops with an offset have no vectors: see PlainLoops.
@@ -320,13 +328,16 @@ public abstract sealed class FirstTier permits RmsRows, LayerRows {
   }
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  abstract void normalise(float[] x, float[] y);
-
-  /** Normalises a row at offsets if it is so narrow that copies take longer than they save. */
-  abstract boolean narrow(float[] x, int xOffset, float[] y, int yOffset);
+  private void normalise(float[] x, float[] y) {
+    if (isCentred) {
+      LayerRows.normalise(this, x, y);
+    } else {
+      RmsRows.normalise(this, x, y);
+    }
+  }
 
   /** The root of a row. Only the epsilon at its place is not 0. */
-  final double root(double meanSquare) {
+  double root(double meanSquare) {
     return Math.max(Math.sqrt(meanSquare + inside) + outside, floor);
   }
 

@@ -1,45 +1,32 @@
 package io.github.rmsnorm4j.internal.first;
 
-import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.norm.Payoff;
-import org.jspecify.annotations.Nullable;
 
 /**
  * RMSNorm {@code y = x * rstd * g + b}, {@code rstd = 1 / sqrt(rowsum(x^2) / n + eps)}, and the L2
  * norm, whose sum is not divided.
  */
-final class RmsRows extends FirstTier {
+final class RmsRows {
   /** Rows of whole 32s of at most this width are summed without lanes in memory. */
   private static final int SUMMED_AS_NARROW = 512;
 
   /** Rows of at most this width are not copied. */
   private static final int NOT_COPIED = 256;
 
-  private final double divisor;
+  private RmsRows() {}
 
-  RmsRows(
-      NormSpec spec,
-      int width,
-      float @Nullable [] gain,
-      float @Nullable [] bias,
-      int threads,
-      @Nullable Backend backend,
-      Payoff payoff) {
-    super(spec, width, gain, bias, threads, backend, payoff);
-    divisor = spec.isOfLength() ? 1 : this.width;
-  }
-
-  @Override
-  void normalise(float[] x, float[] y) {
+  /** Normalises a row at the start of arrays, which may be the same. */
+  static void normalise(FirstTier norm, float[] x, float[] y) {
+    int width = norm.width;
+    float[] gain = norm.gain;
+    float[] bias = norm.bias;
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
     double squares =
         narrow ? Lanes.narrowSquares(x, 0, width) : Lanes.ofThread().squares(x, width, piece);
-    double rstd = 1 / root(squares / divisor);
-    if (!isNormal((float) rstd)) {
-      inFloat64(x, 0, y, 0, rstd);
+    double rstd = 1 / norm.root(squares / norm.divisor);
+    if (!FirstTier.isNormal((float) rstd)) {
+      inFloat64(norm, x, 0, y, 0, rstd);
       return;
     }
     for (int i = 0; i < width; i += piece) {
@@ -52,15 +39,21 @@ final class RmsRows extends FirstTier {
     }
   }
 
-  @Override
-  boolean narrow(float[] x, int xOffset, float[] y, int yOffset) {
-    if (width > NOT_COPIED || width % SumOrder.LANES != 0) {
-      return false;
-    }
-    double rstd = 1 / root(Lanes.narrowSquares(x, xOffset, width) / divisor);
+  /** Whether a row is so narrow that copies to the start of an array take longer than they save. */
+  static boolean isNarrow(int width) {
+    return width <= NOT_COPIED && width % SumOrder.LANES == 0;
+  }
+
+  /** Normalises a narrow row at offsets. */
+  static void narrow(FirstTier norm, float[] x, int xOffset, float[] y, int yOffset) {
+    int width = norm.width;
+    float[] gain = norm.gain;
+    float[] bias = norm.bias;
+    double squares = Lanes.narrowSquares(x, xOffset, width);
+    double rstd = 1 / norm.root(squares / norm.divisor);
     float r = (float) rstd;
-    if (!isNormal(r)) {
-      inFloat64(x, xOffset, y, yOffset, rstd);
+    if (!FirstTier.isNormal(r)) {
+      inFloat64(norm, x, xOffset, y, yOffset, rstd);
     } else if (bias == null) {
       for (int i = 0; i < width; i++) {
         y[yOffset + i] = x[xOffset + i] * r * gain[i];
@@ -70,13 +63,14 @@ final class RmsRows extends FirstTier {
         y[yOffset + i] = x[xOffset + i] * r * gain[i] + bias[i];
       }
     }
-    return true;
   }
 
   /** A row whose rstd is out of the range of float32. */
-  private void inFloat64(float[] x, int xOffset, float[] y, int yOffset, double rstd) {
-    for (int i = 0; i < width; i++) {
-      double v = x[xOffset + i] * rstd * gain[i];
+  private static void inFloat64(
+      FirstTier norm, float[] x, int xOffset, float[] y, int yOffset, double rstd) {
+    float[] bias = norm.bias;
+    for (int i = 0; i < norm.width; i++) {
+      double v = x[xOffset + i] * rstd * norm.gain[i];
       y[yOffset + i] = (float) (bias == null ? v : v + bias[i]);
     }
   }

@@ -33,6 +33,7 @@ class LanesTest {
       }
     }
     for (Thread thread : threads) {
+      thread.setDaemon(true);
       thread.start();
     }
     for (Thread thread : threads) {
@@ -56,6 +57,7 @@ class LanesTest {
       }
       return bean.getThreadAllocatedBytes(thread) - before;
     } catch (Exception e) {
+      turn.reset(); // Or the others would wait for this thread.
       throw new IllegalStateException(e);
     }
   }
