@@ -66,34 +66,23 @@ final class Lanes {
     return sum;
   }
 
-  /** Row sum of the squares. */
-  double squares(float[] x, int width, int piece) {
-    begin();
-    for (int i = 0; i < width; ) {
-      int end = Math.min(width, i + piece);
-      PlainLoops.addSquares(block, x, i, end);
-      i = end(end, width);
-    }
-    return tree(width);
-  }
-
   /** Row sum of {@code x - shift}. */
-  double shifted(float[] x, double shift, int width, int piece) {
+  double sum(float[] x, double shift, int width, int piece) {
     begin();
     for (int i = 0; i < width; ) {
       int end = Math.min(width, i + piece);
-      PlainLoops.addShifted(block, x, shift, i, end);
+      PlainLoops.add(block, x, shift, i, end);
       i = end(end, width);
     }
     return tree(width);
   }
 
   /** Row sum of the squares of {@code x - shift}. */
-  double shiftedSquares(float[] x, double shift, int width, int piece) {
+  double squares(float[] x, double shift, int width, int piece) {
     begin();
     for (int i = 0; i < width; ) {
       int end = Math.min(width, i + piece);
-      PlainLoops.addShiftedSquares(block, x, shift, i, end);
+      PlainLoops.addSquares(block, x, shift, i, end);
       i = end(end, width);
     }
     return tree(width);

@@ -21,8 +21,8 @@ final class LayerRows {
     int piece = PlainLoops.piece();
     Lanes lanes = Lanes.ofThread();
     double x0 = x[0];
-    double s1 = lanes.shifted(x, x0, width, piece);
-    double s2 = lanes.shiftedSquares(x, x0, width, piece);
+    double s1 = lanes.sum(x, x0, width, piece);
+    double s2 = lanes.squares(x, x0, width, piece);
     double mean = x0 + s1 / width;
     double rstd = 1 / norm.root(Math.max((s2 - s1 * s1 / width) / width, 0));
     float high = (float) mean;

@@ -30,31 +30,10 @@ final class PlainLoops {
     return PIECE;
   }
 
-  /** {@code lane[i % 32] += x[i] * x[i]}, from a multiple of 32 on. */
-  static void addSquares(double[] lanes, float[] x, int from, int to) {
+  /** {@code lane[i % 32] += x[i] - shift}, from a multiple of 32 on. */
+  static void add(double[] lanes, float[] x, double shift, int from, int to) {
     int i = from;
     // Four elements for each read of a lane; more or fewer are slower.
-    for (; i + 4 * SumOrder.LANES <= to; i += 4 * SumOrder.LANES) {
-      for (int j = 0; j < SumOrder.LANES; j++) {
-        double a = x[i + j];
-        double b = x[i + j + 32];
-        double c = x[i + j + 64];
-        double d = x[i + j + 96];
-        lanes[j] = (((lanes[j] + a * a) + b * b) + c * c) + d * d;
-      }
-    }
-    for (; i < to; i += SumOrder.LANES) {
-      int end = Math.min(SumOrder.LANES, to - i);
-      for (int j = 0; j < end; j++) {
-        double a = x[i + j];
-        lanes[j] += a * a;
-      }
-    }
-  }
-
-  /** {@code lane[i % 32] += x[i] - shift}. */
-  static void addShifted(double[] lanes, float[] x, double shift, int from, int to) {
-    int i = from;
     for (; i + 4 * SumOrder.LANES <= to; i += 4 * SumOrder.LANES) {
       for (int j = 0; j < SumOrder.LANES; j++) {
         double a = x[i + j] - shift;
@@ -73,10 +52,10 @@ final class PlainLoops {
   }
 
   /**
-   * {@code lane[i % 32] += (x[i] - shift)^2}. C2 makes no vectors of a loop that adds to the lanes
-   * of both sums, so they have a loop each.
+   * {@code lane[i % 32] += (x[i] - shift)^2}. Without a shift it is 0, which costs no time. C2
+   * makes no vectors of a loop that adds to the lanes of both sums, so they have a loop each.
    */
-  static void addShiftedSquares(double[] lanes, float[] x, double shift, int from, int to) {
+  static void addSquares(double[] lanes, float[] x, double shift, int from, int to) {
     int i = from;
     for (; i + 4 * SumOrder.LANES <= to; i += 4 * SumOrder.LANES) {
       for (int j = 0; j < SumOrder.LANES; j++) {

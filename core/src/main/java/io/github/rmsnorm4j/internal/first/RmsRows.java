@@ -23,7 +23,7 @@ final class RmsRows {
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
     double squares =
-        narrow ? Lanes.narrowSquares(x, 0, width) : Lanes.ofThread().squares(x, width, piece);
+        narrow ? Lanes.narrowSquares(x, 0, width) : Lanes.ofThread().squares(x, 0, width, piece);
     double rstd = 1 / norm.root(squares / norm.divisor);
     if (!FirstTier.isNormal((float) rstd)) {
       inFloat64(norm, x, 0, y, 0, rstd);
