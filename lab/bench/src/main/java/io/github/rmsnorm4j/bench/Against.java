@@ -39,14 +39,7 @@ record Against(
   int run() throws IOException, InterruptedException {
     MachineLoad load = MachineLoad.now();
     CommitLibrary library = CommitLibrary.of(checkout, commit);
-    ModuleBuild build =
-        new ModuleBuild(
-            "bench",
-            List.of("core", "measure", "lab/benchmarks"),
-            "target/classes",
-            List.of("compile", "dependency:build-classpath"),
-            "the measurements",
-            "what they need");
+    ModuleBuild build = measurements();
     String here = build.classPath(checkout, err);
     requireTitle(program(here, "titles", ""), only);
     String there = classPathOf(here, library.classes(err));
@@ -63,6 +56,17 @@ record Against(
     new AgainstTable(library.hash(), old, now, load).lines().forEach(out::println);
     out.flush();
     return 0;
+  }
+
+  /** The programs that measure this library alone. */
+  static ModuleBuild measurements() {
+    return new ModuleBuild(
+        "bench",
+        List.of("core", "measure", "lab/benchmarks"),
+        "target/classes",
+        List.of("compile", "dependency:build-classpath"),
+        "the measurements",
+        "what they need");
   }
 
   /** Before an hour of builds and rounds. */

@@ -91,14 +91,7 @@ record Decode(
     List<Call> calls = calls();
     Against.requireTitle(calls.stream().map(Call::title).toList(), only);
     MachineLoad load = MachineLoad.now();
-    ModuleBuild build =
-        new ModuleBuild(
-            "bench",
-            List.of("core", "measure", "lab/benchmarks"),
-            "target/classes",
-            List.of("compile", "dependency:build-classpath"),
-            "the measurements",
-            "what they need");
+    ModuleBuild build = Against.measurements();
     String classPath = build.classPath(build.checkout(), err);
     out.println(
         "%s norms a token, %s MiB read between calls, medians of %s rounds of fresh JVMs."
