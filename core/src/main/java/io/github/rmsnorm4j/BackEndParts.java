@@ -3,8 +3,11 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.first.Advice;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Plans;
+import org.jspecify.annotations.Nullable;
 
 /** What a norm's calls of back ends need. It is made at the first one, as many norms have none. */
 final class BackEndParts {
@@ -56,6 +59,11 @@ final class BackEndParts {
         backend::kernelBits,
         backend.hasLoops(),
         payoff);
+  }
+
+  /** A forward pass; here, because the JVM loads all formulas to verify a method that makes one. */
+  Formula forward(ElementType x, @Nullable ElementType gain, boolean bias) {
+    return ForwardFormula.of(choices.spec(), x, gain, bias);
   }
 
   /** The choices for rows of a type. */

@@ -8,13 +8,14 @@ import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
+import io.github.rmsnorm4j.internal.parallel.RowScheduler;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
@@ -114,7 +115,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     ofColumns = builder.columns;
     part = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
     boolean startsPlain = ofColumns == null && (backend == null || backend.startsPlain());
-    first = startsPlain ? firstTier(Payoff.forward(spec.kind())) : null;
+    first = startsPlain ? firstTier(null) : null;
   }
 
   /** The usual length needs no class that checks others. */
@@ -124,7 +125,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  final @Nullable FirstTier firstTier(Payoff payoff) {
+  /** The first tier with other counts than those of the kind. */
+  final @Nullable FirstTier firstTier(@Nullable Payoff payoff) {
     return FirstTier.of(
         spec,
         width,
@@ -290,8 +292,56 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @throws IllegalArgumentException if lengths do not fit, or the gain is y
    */
   public final void apply(float[] x, float[] gain, float[] y) {
-    NormArguments.requireSameLength(x, y);
-    apply(Rows.of(x, width), parameter(gain, "gain"), Rows.of(y, width));
+    if (first == null || !first.apply(x, gain, y)) {
+      NormArguments.requireSameLength(x, y);
+      apply(Rows.of(x, width), parameter(gain, "gain"), Rows.of(y, width));
+    }
+  }
+
+  /**
+   * Normalises part of a float32 array with a gain of this call, instead of the norm's own: for an
+   * engine whose weights are one array.
+   *
+   * @param x holds the rows
+   * @param xOffset index of the first element of the first row
+   * @param gain holds one factor per element of a row
+   * @param gainOffset index of the first factor
+   * @param y where the result goes
+   * @param yOffset index of the first element written
+   * @param rows number of rows
+   * @throws IndexOutOfBoundsException if the rows or the factors reach past an array
+   * @throws IllegalArgumentException if rows of x and y overlap and are not the same, or the gain
+   *     overlaps rows of y
+   */
+  public final void apply(
+      float[] x, int xOffset, float[] gain, int gainOffset, float[] y, int yOffset, int rows) {
+    if (first == null || !first.apply(x, xOffset, gain, gainOffset, y, yOffset, rows)) {
+      apply(
+          NormArguments.rows(x, xOffset, rows, width, "x"),
+          NormArguments.rows(gain, gainOffset, 1, width, "gain"),
+          NormArguments.rows(y, yOffset, rows, width, "y"));
+    }
+  }
+
+  /**
+   * Normalises rows that are arrays of their own.
+   *
+   * @param x the rows, each of the norm's width
+   * @param y where the result goes: as many arrays, each of its own or, for in place, that of the
+   *     same row of x
+   * @throws IllegalArgumentException if a length does not fit, or an array of y is another row of x
+   *     or y
+   */
+  public final void apply(float[][] x, float[][] y) {
+    NormArguments.requireRows(x, y, width);
+    int useful = Runner.useful(2.0 * Float.BYTES * width * x.length, threads);
+    RowScheduler.run(x.length, useful, (from, to) -> apply(x, y, (int) from, (int) to));
+  }
+
+  private void apply(float[][] x, float[][] y, int from, int to) {
+    for (int i = from; i < to; i++) {
+      apply(x[i], y[i]);
+    }
   }
 
   /**
@@ -337,10 +387,40 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     lengths, or the residual is x or y
    */
   public final void addAndApply(float[] x, float[] residual, float[] y) {
-    if (first != null && first.addAndApply(x, residual, y)) {
-      return;
+    if (first == null || !first.addAndApply(x, residual, y)) {
+      addAndApply(rows(x, "x"), rows(residual, "residual"), rows(y, "y"));
     }
-    addAndApply(rows(x, "x"), rows(residual, "residual"), rows(y, "y"));
+  }
+
+  /**
+   * Adds x to the residual, and normalises the sum, in parts of float32 arrays.
+   *
+   * @param x holds the rows that are added
+   * @param xOffset index of the first element of the first row
+   * @param residual takes the sum
+   * @param residualOffset index of the first element of the sum
+   * @param y where the normalised sum goes; the rows of x for in place
+   * @param yOffset index of the first element written
+   * @param rows number of rows
+   * @throws IndexOutOfBoundsException if the rows reach past an array
+   * @throws IllegalArgumentException if rows of the residual overlap those of x or y, or rows of x
+   *     and y overlap and are not the same
+   */
+  public final void addAndApply(
+      float[] x,
+      int xOffset,
+      float[] residual,
+      int residualOffset,
+      float[] y,
+      int yOffset,
+      int rows) {
+    if (first == null
+        || !first.addAndApply(x, xOffset, residual, residualOffset, y, yOffset, rows)) {
+      addAndApply(
+          NormArguments.rows(x, xOffset, rows, width, "x"),
+          NormArguments.rows(residual, residualOffset, rows, width, "residual"),
+          NormArguments.rows(y, yOffset, rows, width, "y"));
+    }
   }
 
   /**
@@ -1337,8 +1417,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       rows[Forward.Z.place()] = memory.of(z, groups);
     }
     @Nullable Object[] columns = {gain(gain, float64, gains), bias(bias, float64, biases)};
-    ForwardFormula formula =
-        ForwardFormula.of(spec, x.type(), gainType(gain), columns[Forward.BIAS.place()] != null);
+    boolean biased = columns[Forward.BIAS.place()] != null;
+    Formula formula = backEndParts().forward(x.type(), gainType(gain), biased);
     NormColumns ofNorm = gain == null && bias == null ? backEndParts().columns(float64) : null;
     if (parts > 1) {
       rows[Forward.GAIN_OF_GROUPS.place()] = ofParts(parts, Forward.GAIN, columns, ofNorm, x);

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import java.lang.foreign.MemorySegment;
+import java.util.IdentityHashMap;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -432,6 +433,40 @@ final class NormArguments {
               length,
               rows,
               width));
+    }
+  }
+
+  /** Checks rows that are arrays of their own. */
+  static void requireRows(float[][] x, float[][] y, int width) {
+    if (requireNonNull(x, "x").length != requireNonNull(y, "y").length) {
+      throw new IllegalArgumentException(
+          "y has " + y.length + " rows, x has " + x.length + ": they must be the same");
+    }
+    IdentityHashMap<float[], Integer> written = new IdentityHashMap<>(y.length);
+    for (int i = 0; i < y.length; i++) {
+      requireRow(y[i], i, width, "y");
+      requireOwn(i, "y", written.put(y[i], i));
+    }
+    for (int i = 0; i < x.length; i++) {
+      requireRow(x[i], i, width, "x");
+      requireOwn(i, "x", written.get(x[i]));
+    }
+  }
+
+  private static void requireRow(float[] row, int i, int width, String name) {
+    if (requireNonNull(row, name + "[" + i + "]").length != width) {
+      throw new IllegalArgumentException(
+          name + "[" + i + "] has " + row.length + " elements, the norm is " + width + " wide");
+    }
+  }
+
+  private static void requireOwn(int i, String name, @Nullable Integer written) {
+    if (written != null && written != i) {
+      throw new IllegalArgumentException(
+          ("y[" + written + "] is " + name + "[" + i + "]")
+              + ": it must be an array of its own, or x["
+              + written
+              + "]");
     }
   }
 

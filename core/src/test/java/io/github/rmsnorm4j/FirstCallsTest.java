@@ -20,7 +20,7 @@ class FirstCallsTest {
   private static final long MANY = 520_000_000;
 
   /** Of the library, up to the end of the first call; eight are the choices of a norm. */
-  private static final int CLASSES = 20;
+  private static final int CLASSES = 18;
 
   private static final String KERNELS = "io.github.rmsnorm4j.internal.lowering.";
 
@@ -130,7 +130,7 @@ class FirstCallsTest {
   void severalRowsGetAKernelThatPays() throws Exception {
     Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no vectors at speed here");
     Loaded loaded = run(flags(true), 64, 1000, MANY, ElementType.FLOAT32, "best");
-    assertThat(loaded.first).hasSizeLessThanOrEqualTo(CLASSES);
+    assertThat(loaded.first).as("Payoff, too").hasSizeLessThanOrEqualTo(CLASSES + 1);
     assertThat(loaded.isKernelThen()).isTrue();
     boolean vectors = loaded.lines.stream().anyMatch(line -> line.contains(".FloatVector "));
     assertThat(vectors).as("the Vector API is loaded").isEqualTo(!Backend.hasMachineCode());

@@ -60,6 +60,10 @@ class FirstTierTest {
     final Form form;
     final boolean adds;
     final boolean inPlace;
+
+    /** What the call brings; null where the gain is the norm's own, or there is none. */
+    final float[] gainOfCall;
+
     final double[][] x;
     final double[][] residual;
     final Contract.Result[] expected;
@@ -80,21 +84,26 @@ class FirstTierTest {
       Variant of = new Variant(group, order == CastOrder.T5 ? spec.withGainOffset(0) : spec);
       double[] gain = random.nextInt(4) == 0 ? null : source.ordinary(ElementType.FLOAT32, group);
       double[] bias = biased ? source.ordinary(ElementType.FLOAT32, group) : null;
+      form = Form.values()[random.nextInt(Form.values().length)];
+      adds = random.nextInt(3) == 0;
+      boolean ofArrays = form == Form.WHOLE_ARRAYS || form == Form.OFFSETS;
+      boolean brings = ofArrays && !adds && groups == 1 && gain != null && random.nextBoolean();
+      gainOfCall = brings ? floats(gain) : null;
       norm =
           new Variant(width, of.spec())
               .withGroups(groups)
               .norm(
                   builder -> {
                     builder.threads(1 + random.nextInt(2));
-                    if (gain != null) {
+                    if (gainOfCall != null && random.nextBoolean()) {
+                      builder.gain(new float[width]);
+                    } else if (gainOfCall == null && gain != null) {
                       builder.gain(floats(gain));
                     }
                     if (bias != null) {
                       builder.bias(floats(bias));
                     }
                   });
-      form = Form.values()[random.nextInt(Form.values().length)];
-      adds = form != Form.OFFSETS && random.nextInt(3) == 0;
       inPlace = random.nextInt(3) == 0;
       x = new double[rows * groups][];
       residual = new double[rows * groups][];
@@ -166,9 +175,13 @@ class FirstTierTest {
       assertThat(first).as(name).isNotNull();
       boolean served =
           switch (form) {
-            case WHOLE_ARRAYS ->
-                adds ? first.addAndApply(xs, sums, ys) : first.apply(xs, 0, ys, 0, rows);
-            case OFFSETS -> first.apply(xs, ofX.offset, ys, ofY.offset, rows);
+            case WHOLE_ARRAYS -> {
+              if (adds) {
+                yield first.addAndApply(xs, sums, ys);
+              }
+              yield gainOfCall == null ? first.apply(xs, ys) : first.apply(xs, gainOfCall, ys);
+            }
+            case OFFSETS -> atOffsets(first, ofX, xs, ofResidual, sums, ofY, ys);
             case ROWS_OF_ARRAYS ->
                 first.apply(
                     ofX.of(xs, rows, width),
@@ -185,6 +198,26 @@ class FirstTierTest {
       }
       same(ys, filled(ofY, y), "y");
       same(sums, filled(ofResidual, sum), "residual");
+    }
+
+    private boolean atOffsets(
+        FirstTier first,
+        Place ofX,
+        float[] xs,
+        Place ofResidual,
+        float[] sums,
+        Place ofY,
+        float[] ys) {
+      if (adds) {
+        return first.addAndApply(xs, ofX.offset, sums, ofResidual.offset, ys, ofY.offset, rows);
+      }
+      if (gainOfCall == null) {
+        return first.apply(xs, ofX.offset, ys, ofY.offset, rows);
+      }
+      int at = random.nextInt(3);
+      float[] all = new float[at + gainOfCall.length];
+      System.arraycopy(gainOfCall, 0, all, at, gainOfCall.length);
+      return first.apply(xs, ofX.offset, all, at, ys, ofY.offset, rows);
     }
 
     private boolean anywhere(
@@ -243,11 +276,16 @@ class FirstTierTest {
       reached.add(call.norm.spec().kind() + " " + call.form + " " + call.adds + " " + outOfRange);
       reached.add(call.norm.spec().epsilonPlacement() + " " + call.norm.spec().kind());
       reached.add(call.norm.spec().castOrder() + " " + call.form);
+      if (call.gainOfCall != null) {
+        boolean offset = call.norm.spec().gainOffset() != 0;
+        reached.add("gain of a call, " + call.form + " " + call.norm.spec().kind() + " " + offset);
+      }
       reached.add(call.norm.groups + " groups, " + call.form + " " + call.inPlace);
     }
-    // Three norms, four forms, with or without a residual (not with offsets), in range or not;
-    // three placements of each norm; five cast orders and four numbers of groups in four forms.
-    assertThat(reached).hasSize(3 * 7 * 2 + 9 + 5 * 4 + 4 * 4 * 2);
+    // Three norms, four forms, with or without a residual, in range or not; three placements of
+    // each norm; five cast orders and four numbers of groups in four forms; gains of calls in two
+    // forms of three norms, with and without an offset.
+    assertThat(reached).hasSize(3 * 4 * 2 * 2 + 9 + 5 * 4 + 4 * 4 * 2 + 2 * 3 * 2);
   }
 
   @ParameterizedTest
@@ -286,8 +324,13 @@ class FirstTierTest {
     norm.apply(Rows.of(x, 64), Rows.of(new float[64], 64));
     norm.addAndApply(Rows.of(x, 64), Rows.of(new float[64], 64), Rows.of(new float[64], 64));
     assertThat(norm.backEndParts).isNull();
+    norm.addAndApply(x, 0, new float[65], 1, new float[64], 0, 1);
     norm.apply(x, new float[64], new float[64]);
-    assertThat(norm.backEndParts).as("a gain of the call").isNotNull();
+    norm.apply(x, 0, new float[99], 35, new float[64], 0, 1);
+    norm.apply(new float[][] {x}, new float[1][64]);
+    assertThat(norm.backEndParts).isNull();
+    norm.apply(x, new float[64], new float[64], new float[64]);
+    assertThat(norm.backEndParts).as("a bias of the call").isNotNull();
   }
 
   /** With enough rows that each thread gets its MiB. */

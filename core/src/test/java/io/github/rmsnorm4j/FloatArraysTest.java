@@ -3,6 +3,7 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -65,6 +66,107 @@ class FloatArraysTest {
     float[] inPlace = x.clone();
     norm.addAndApply(inPlace, residual.clone(), inPlace);
     assertThat(inPlace).containsExactly(expected);
+  }
+
+  /** On norms that a back end serves, too, and on several threads. */
+  static Stream<Norm> normsOfEachKind() {
+    float[] gain = random(new Random(5), WIDTH);
+    return Stream.concat(
+        norms(),
+        Stream.of(
+            RmsNorm.gemma(WIDTH).gain(gain).threads(2).backend(Backend.scalar()).build(),
+            RmsNorm.onnx(WIDTH).gain(gain).build(),
+            RmsNorm.builder(WIDTH).groupCount(2).gain(random(new Random(5), WIDTH / 2)).build()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("normsOfEachKind")
+  void offsetsChangeNothing(Norm norm) {
+    float[] expected = new float[x.length];
+    float[] expectedSum = residual.clone();
+    norm.addAndApply(rows(x), rows(expectedSum), rows(expected));
+    float[] xs = at(3, x);
+    float[] sum = at(1, residual);
+    float[] y = at(2, new float[x.length]);
+    norm.addAndApply(xs, 3, sum, 1, y, 2, ROWS);
+    assertThat(y).containsExactly(at(2, expected));
+    assertThat(sum).containsExactly(at(1, expectedSum));
+
+    float[] gain = random(new Random(7), WIDTH);
+    norm.apply(rows(x), Rows.of(gain, WIDTH), rows(expected));
+    norm.apply(xs, 3, at(4, gain), 4, y, 2, ROWS);
+    assertThat(y).containsExactly(at(2, expected));
+    norm.apply(xs, 3, gain, 0, xs, 3, ROWS);
+    assertThat(xs).containsExactly(at(3, expected));
+    float[] whole = new float[x.length];
+    norm.apply(x, gain, whole);
+    assertThat(whole).containsExactly(expected);
+  }
+
+  /** Between numbers that must stay. */
+  private static float[] at(int offset, float[] values) {
+    float[] array = new float[offset + values.length + 2];
+    Arrays.fill(array, 7);
+    System.arraycopy(values, 0, array, offset, values.length);
+    return array;
+  }
+
+  @ParameterizedTest
+  @MethodSource("normsOfEachKind")
+  void rowsMayBeArraysOfTheirOwn(Norm norm) {
+    float[] expected = new float[x.length];
+    norm.apply(rows(x), rows(expected));
+    float[][] in = split(x);
+    float[][] y = new float[ROWS][WIDTH];
+    norm.apply(in, y);
+    assertThat(y).isDeepEqualTo(split(expected));
+    norm.apply(in, in);
+    assertThat(in).isDeepEqualTo(split(expected));
+  }
+
+  private static float[][] split(float[] rows) {
+    float[][] split = new float[ROWS][];
+    for (int i = 0; i < ROWS; i++) {
+      split[i] = Arrays.copyOfRange(rows, i * WIDTH, (i + 1) * WIDTH);
+    }
+    return split;
+  }
+
+  /** Enough rows that each of two threads has its MiB. */
+  @Test
+  void rowsOfTheirOwnGoToSeveralThreads() {
+    int width = 4096;
+    float[][] rows = new float[100][width];
+    float[][] y = new float[rows.length][width];
+    for (int i = 0; i < rows.length; i++) {
+      rows[i][i] = 1 << i % 8;
+    }
+    RmsNorm.builder(width).threads(2).epsilon(0).build().apply(rows, y);
+    for (int i = 0; i < y.length; i++) {
+      assertThat(y[i][i]).as("row %d", i).isEqualTo(64);
+    }
+  }
+
+  @Test
+  void rowsOfTheirOwnThatDoNotFitAreNamed() {
+    float[] one = new float[4];
+    float[] two = new float[4];
+    float[][] both = {one, two};
+    refused(() -> SMALL.apply(both, new float[3][4]), "y has 3 rows, x has 2: they must be");
+    refused(
+        () -> SMALL.apply(both, new float[][] {one, new float[5]}),
+        "y[1] has 5 elements, the norm is 4 wide");
+    refused(() -> SMALL.apply(new float[1][3], new float[1][4]), "x[0] has 3 elements");
+    refused(
+        () -> SMALL.apply(both, new float[][] {two, one}),
+        "y[1] is x[0]: it must be an array of its own, or x[1]");
+    refused(() -> SMALL.apply(new float[2][4], new float[][] {one, one}), "y[0] is y[1]");
+    isNull(() -> SMALL.apply((float[][]) null, both), "x is null");
+    isNull(() -> SMALL.apply(both, (float[][]) null), "y is null");
+    isNull(() -> SMALL.apply(both, new float[][] {one, null}), "y[1] is null");
+    isNull(() -> SMALL.apply(new float[2][], both), "x[0] is null");
+    SMALL.apply(new float[0][], new float[0][]);
+    SMALL.apply(new float[][] {one, one}, new float[2][4]);
   }
 
   @ParameterizedTest
@@ -131,6 +233,31 @@ class FloatArraysTest {
     refused(
         () -> SMALL.apply(new float[12], new float[12], forTwo()),
         "saved has room for 2 rows, there are 3");
+  }
+
+  @Test
+  void partsOfArraysThatDoNotFitAreNamed() {
+    float[] two = new float[8];
+    outside(() -> SMALL.addAndApply(two, 5, new float[8], 0, two, 5, 1), "xOffset is 5, x has 8");
+    outside(
+        () -> SMALL.addAndApply(two, 0, new float[8], -1, two, 0, 1),
+        "residualOffset is -1, residual has 8 elements: 1 x 4 must lie between");
+    outside(() -> SMALL.addAndApply(two, 0, new float[8], 0, two, 1, 2), "yOffset is 1, y has 8");
+    refused(() -> SMALL.addAndApply(two, 0, two, 3, new float[4], 0, 1), "residual overlaps x");
+    refused(() -> SMALL.addAndApply(two, 0, new float[4], 0, two, 3, 1), "rows of y overlap rows");
+    refused(
+        () -> SMALL.addAndApply(new float[4], 0, two, 3, two, 0, 1), "residual overlaps x or y");
+    outside(() -> SMALL.apply(two, 0, two, 5, two, 0, 2), "gainOffset is 5, gain has 8 elements");
+    refused(() -> SMALL.apply(new float[4], 0, two, 1, two, 4, 1), "gain overlaps y");
+    refused(() -> SMALL.apply(two, 0, new float[4], 0, two, 3, 1), "rows of y overlap rows of x");
+    SMALL.addAndApply(two, 0, two, 4, new float[4], 0, 1);
+    SMALL.apply(new float[4], 0, two, 0, two, 4, 1);
+  }
+
+  private static void outside(ThrowingCallable call, String message) {
+    assertThatThrownBy(call)
+        .isInstanceOf(IndexOutOfBoundsException.class)
+        .hasMessageContaining(message);
   }
 
   @Test

@@ -36,7 +36,14 @@ public final class FirstTier {
   final int width;
 
   private final int groups;
-  final float[] gain;
+
+  /** The width of a whole row. */
+  private final int row;
+
+  /** What is added to a gain of a call; the norm's own gain has it. */
+  private final float gainOffset;
+
+  private final float[] gain;
 
   /** Never null in a LayerNorm. */
   final float @Nullable [] bias;
@@ -48,7 +55,11 @@ public final class FirstTier {
   private final double inside;
   private final double outside;
   private final double floor;
-  private final Payoff payoff;
+  private final NormSpec.Kind kind;
+
+  /** Found when it is needed: calls of single rows need none. */
+  private @Nullable Payoff payoff;
+
   private final int threads;
   private final @Nullable Backend backend;
 
@@ -62,10 +73,13 @@ public final class FirstTier {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Payoff payoff) {
+      @Nullable Payoff payoff) {
+    kind = spec.kind();
     groups = spec.groups().count(width);
+    row = width;
     this.width = width / groups;
     this.gain = gain == null ? filled(this.width, 1) : gain;
+    gainOffset = (float) spec.gainOffset();
     isCentred = spec.isCentred();
     this.bias = bias == null && isCentred ? filled(this.width, -0f) : bias;
     divisor = spec.isOfLength() ? 1 : this.width;
@@ -94,7 +108,7 @@ public final class FirstTier {
    * @param gainType the type in which the gain was given
    * @param bias likewise
    * @param backend null for the best
-   * @param payoff counts the elements of several rows
+   * @param payoff counts the elements of several rows; null for that of the kind
    */
   public static @Nullable FirstTier of(
       NormSpec spec,
@@ -104,7 +118,7 @@ public final class FirstTier {
       float @Nullable [] bias,
       int threads,
       @Nullable Backend backend,
-      Payoff payoff) {
+      @Nullable Payoff payoff) {
     int group = width / spec.groups().count(width);
     boolean fits =
         group <= SumOrder.SUPER_BLOCK
@@ -129,77 +143,117 @@ public final class FirstTier {
         || order == CastOrder.NONE;
   }
 
-  /** Normalises rows of arrays. */
-  public boolean apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
-    if (!isIn(x, xOffset, rows)
-        || !isIn(y, yOffset, rows)
-        || x == y && xOffset != yOffset && Math.abs((long) xOffset - yOffset) < length(rows)) {
-      return false;
-    }
-    if (isSingle(rows)) {
-      row(x, xOffset, null, 0, y, yOffset);
-      return true;
-    }
-    return several(x, xOffset, null, y, yOffset, rows);
-  }
-
   /** Normalises whole arrays. */
   public boolean apply(float[] x, float[] y) {
-    if (x == null || y == null || x.length != y.length || x.length % (groups * width) != 0) {
-      return false;
-    }
-    int rows = x.length / (groups * width);
-    if (isSingle(rows)) {
-      row(x, 0, null, 0, y, 0);
-      return true;
-    }
-    return several(x, 0, null, y, 0, rows);
+    return x != null
+        && y != null
+        && areWhole(x, y)
+        && rows(x, 0, null, 0, gain, y, 0, x.length / row);
+  }
+
+  /** Normalises rows of arrays. */
+  public boolean apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
+    return isIn(x, xOffset, rows)
+        && isIn(y, yOffset, rows)
+        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
+        && rows(x, xOffset, null, 0, gain, y, yOffset, rows);
+  }
+
+  /** Normalises whole arrays with a gain of the call. */
+  public boolean apply(float[] x, float[] gain, float[] y) {
+    return x != null
+        && y != null
+        && areWhole(x, y)
+        && gain != null
+        && gain.length == row
+        && apply(x, 0, gain, 0, y, 0, x.length / row);
+  }
+
+  /** Likewise, in rows of arrays. */
+  public boolean apply(
+      float[] x, int xOffset, float[] gain, int gainOffset, float[] y, int yOffset, int rows) {
+    return groups == 1
+        && isIn(x, xOffset, rows)
+        && isIn(y, yOffset, rows)
+        && isIn(gain, gainOffset, 1)
+        && gain != y
+        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
+        && rows(x, xOffset, null, 0, atStart(gain, gainOffset), y, yOffset, rows);
   }
 
   /** Adds x to the residual, and normalises the sum, in whole arrays. */
   public boolean addAndApply(float[] x, float[] residual, float[] y) {
-    if (x == null
-        || residual == null
-        || y == null
-        || x.length != residual.length
-        || x.length != y.length
-        || x == residual
-        || y == residual
-        || x.length % (groups * width) != 0) {
-      return false;
-    }
-    int rows = x.length / (groups * width);
-    if (isSingle(rows)) {
-      row(x, 0, residual, 0, y, 0);
-      return true;
-    }
-    return several(x, 0, residual, y, 0, rows);
+    return x != null
+        && y != null
+        && residual != null
+        && areWhole(x, y)
+        && residual.length == x.length
+        && x != residual
+        && y != residual
+        && rows(x, 0, residual, 0, gain, y, 0, x.length / row);
+  }
+
+  /** Likewise, in rows of arrays. */
+  public boolean addAndApply(
+      float[] x,
+      int xOffset,
+      float[] residual,
+      int residualOffset,
+      float[] y,
+      int yOffset,
+      int rows) {
+    return isIn(x, xOffset, rows)
+        && isIn(residual, residualOffset, rows)
+        && isIn(y, yOffset, rows)
+        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
+        && (x != residual || areApart(xOffset, residualOffset, rows))
+        && (y != residual || areApart(yOffset, residualOffset, rows))
+        && rows(x, xOffset, residual, residualOffset, gain, y, yOffset, rows);
+  }
+
+  private boolean areWhole(float[] x, float[] y) {
+    return x.length == y.length && x.length % row == 0;
+  }
+
+  private boolean isIn(float[] array, int offset, int rows) {
+    return array != null
+        && (offset | rows) >= 0
+        && (long) rows * row <= (long) array.length - offset;
+  }
+
+  private boolean areApart(int offset, int other, int rows) {
+    return Math.abs((long) offset - other) >= (long) rows * row;
   }
 
   private boolean isSingle(long rows) {
     return rows * groups == 1 && width <= WIDEST_SINGLE;
   }
 
-  private boolean isIn(float[] array, int offset, int rows) {
-    return array != null && (offset | rows) >= 0 && length(rows) <= (long) array.length - offset;
-  }
-
-  private long length(int rows) {
-    return (long) rows * groups * width;
-  }
-
-  /** Several rows of arrays, the residual at the place of x. */
-  private boolean several(
-      float[] x, int xOffset, float @Nullable [] residual, float[] y, int yOffset, int rows) {
+  /** Rows of arrays that have been checked. */
+  private boolean rows(
+      float[] x,
+      int xOffset,
+      float @Nullable [] residual,
+      int residualOffset,
+      float[] gain,
+      float[] y,
+      int yOffset,
+      int rows) {
+    if (isSingle(rows)) {
+      row(x, xOffset, residual, residualOffset, gain, y, yOffset);
+      return true;
+    }
     if (!serves(rows)) {
       return false;
     }
     int useful = useful(rows, residual != null);
     if (useful == 1) {
-      rows(x, xOffset, residual, y, yOffset, 0, rows);
+      rows(x, xOffset, residual, residualOffset, gain, y, yOffset, 0, rows);
     } else {
       RowScheduler.run(
-          rows, useful, (from, to) -> rows(x, xOffset, residual, y, yOffset, from, to));
+          rows,
+          useful,
+          (from, to) -> rows(x, xOffset, residual, residualOffset, gain, y, yOffset, from, to));
     }
     return true;
   }
@@ -208,13 +262,15 @@ public final class FirstTier {
       float[] x,
       int xOffset,
       float @Nullable [] residual,
+      int residualOffset,
+      float[] gain,
       float[] y,
       int yOffset,
       long from,
       long to) {
-    int end = (int) to * groups * width;
-    for (int i = (int) from * groups * width; i < end; i += width) {
-      row(x, xOffset + i, residual, i, y, yOffset + i);
+    int end = (int) to * row;
+    for (int i = (int) from * row; i < end; i += width) {
+      row(x, xOffset + i, residual, residualOffset + i, gain, y, yOffset + i);
     }
   }
 
@@ -248,7 +304,7 @@ public final class FirstTier {
       for (int group = 0; group < groups; group++) {
         if (xs != null && ys != null && (sums != null || residual == null)) {
           int h = residual == null ? 0 : index(residual, row, group);
-          row(xs, index(x, row, group), sums, h, ys, index(y, row, group));
+          row(xs, index(x, row, group), sums, h, gain, ys, index(y, row, group));
         } else {
           copiedRow(x, residual, y, row, group);
         }
@@ -282,41 +338,57 @@ public final class FirstTier {
       add(values, from);
       Copies.store(from, residual, element(residual, row, group), width);
     }
-    normalise(from, values);
+    normalise(from, gain, values);
     Copies.store(values, y, element(y, row, group), width);
   }
 
-  /** Does a row of arrays. */
+  /** Does a row, or a group, of arrays. */
   private void row(
-      float[] x, int xOffset, float @Nullable [] residual, int sumOffset, float[] y, int yOffset) {
+      float[] x,
+      int xOffset,
+      float @Nullable [] residual,
+      int residualOffset,
+      float[] gain,
+      float[] y,
+      int yOffset) {
     if ((xOffset | yOffset) != 0 && residual == null && !isCentred && RmsRows.isNarrow(width)) {
-      RmsRows.narrow(this, x, xOffset, y, yOffset);
+      RmsRows.narrow(this, x, xOffset, gain, y, yOffset);
       return;
     }
     // Rows at an offset are copied, because loops with an offset have no vectors: see PlainLoops.
     float[] to = yOffset == 0 ? y : Lanes.ofThread().row(width);
-    float[] from = atStart(x, xOffset, to);
+    float[] from = xOffset == 0 ? x : copied(x, xOffset, to);
     if (residual != null) {
       float[] sum =
-          sumOffset == 0 ? residual : atStart(residual, sumOffset, Lanes.ofThread().sum(width));
+          residualOffset == 0
+              ? residual
+              : copied(residual, residualOffset, Lanes.ofThread().sum(width));
       add(from, sum);
-      if (sumOffset != 0) {
-        System.arraycopy(sum, 0, residual, sumOffset, width);
+      if (residualOffset != 0) {
+        System.arraycopy(sum, 0, residual, residualOffset, width);
       }
       from = sum;
     }
-    normalise(from, to);
+    normalise(from, gain, to);
     if (yOffset != 0) {
       System.arraycopy(to, 0, y, yOffset, width);
     }
   }
 
-  /** The row at the start of an array: in place, or copied. */
-  private float[] atStart(float[] array, int offset, float[] room) {
-    if (offset == 0) {
-      return array;
-    }
+  private float[] copied(float[] array, int offset, float[] room) {
     System.arraycopy(array, offset, room, 0, width);
+    return room;
+  }
+
+  /** A gain of the call with its offset, from the start of an array on. */
+  private float[] atStart(float[] gain, int offset) {
+    if (offset == 0 && gainOffset == 0) {
+      return gain;
+    }
+    float[] room = copied(gain, offset, Lanes.ofThread().gain(width));
+    for (int i = 0; gainOffset != 0 && i < width; i++) {
+      room[i] += gainOffset;
+    }
     return room;
   }
 
@@ -328,11 +400,11 @@ public final class FirstTier {
   }
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  private void normalise(float[] x, float[] y) {
+  private void normalise(float[] x, float[] gain, float[] y) {
     if (isCentred) {
-      LayerRows.normalise(this, x, y);
+      LayerRows.normalise(this, x, gain, y);
     } else {
-      RmsRows.normalise(this, x, y);
+      RmsRows.normalise(this, x, gain, y);
     }
   }
 
@@ -348,13 +420,14 @@ public final class FirstTier {
 
   /** Whether several rows are still done here. */
   private boolean serves(long rows) {
-    if (stays == null && payoff.isOfFirstTier(rows * groups * width)) {
-      return true;
+    if (stays != null) {
+      return stays;
     }
-    return stays == null ? isFastest() : stays;
+    payoff = payoff == null ? Payoff.forward(kind) : payoff;
+    return payoff.isOfFirstTier(rows * row) || isFastest(payoff);
   }
 
-  private boolean isFastest() {
+  private boolean isFastest(Payoff payoff) {
     Backend of = backend == null ? Backend.best() : backend;
     boolean fastest = of.vectorBits() == 0 && width > WIDEST_LOOPS;
     stays = fastest;
@@ -367,7 +440,7 @@ public final class FirstTier {
   }
 
   private int useful(long rows, boolean residual) {
-    double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * groups * width;
+    double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * row;
     return threads == 1 ? 1 : Runner.useful(bytes, threads);
   }
 

@@ -4,8 +4,8 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import java.util.Arrays;
 
 /**
- * Memory of a thread: the 32 lanes of a row sum, in float64, and two rows. It is kept from call to
- * call: in an engine, with cold caches, a new array of 32 numbers takes half a microsecond.
+ * Memory of a thread: the 32 lanes of a row sum, in float64, and three rows. It is kept from call
+ * to call: in an engine, with cold caches, a new array of 32 numbers takes half a microsecond.
  */
 final class Lanes {
   /** How many places a thread may have. */
@@ -23,6 +23,7 @@ final class Lanes {
   private final double[] total = new double[SumOrder.LANES];
   private float[] row = {};
   private float[] sum = {};
+  private float[] gain = {};
 
   private Lanes(long thread) {
     this.thread = thread;
@@ -64,6 +65,14 @@ final class Lanes {
       sum = new float[width];
     }
     return sum;
+  }
+
+  /** Room for a gain of a call. */
+  float[] gain(int width) {
+    if (gain.length < width) {
+      gain = new float[width];
+    }
+    return gain;
   }
 
   /** Row sum of {@code x - shift}. */

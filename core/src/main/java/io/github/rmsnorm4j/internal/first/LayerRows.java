@@ -14,9 +14,8 @@ final class LayerRows {
   private LayerRows() {}
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  static void normalise(FirstTier norm, float[] x, float[] y) {
+  static void normalise(FirstTier norm, float[] x, float[] gain, float[] y) {
     int width = norm.width;
-    float[] gain = norm.gain;
     float[] bias = Objects.requireNonNull(norm.bias);
     int piece = PlainLoops.piece();
     Lanes lanes = Lanes.ofThread();

@@ -16,9 +16,8 @@ final class RmsRows {
   private RmsRows() {}
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  static void normalise(FirstTier norm, float[] x, float[] y) {
+  static void normalise(FirstTier norm, float[] x, float[] gain, float[] y) {
     int width = norm.width;
-    float[] gain = norm.gain;
     float[] bias = norm.bias;
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
@@ -26,7 +25,7 @@ final class RmsRows {
         narrow ? Lanes.narrowSquares(x, 0, width) : Lanes.ofThread().squares(x, 0, width, piece);
     double rstd = 1 / norm.root(squares / norm.divisor);
     if (!FirstTier.isNormal((float) rstd)) {
-      inFloat64(norm, x, 0, y, 0, rstd);
+      inFloat64(norm, x, 0, gain, y, 0, rstd);
       return;
     }
     for (int i = 0; i < width; i += piece) {
@@ -45,15 +44,14 @@ final class RmsRows {
   }
 
   /** Normalises a narrow row at offsets. */
-  static void narrow(FirstTier norm, float[] x, int xOffset, float[] y, int yOffset) {
+  static void narrow(FirstTier norm, float[] x, int xOffset, float[] gain, float[] y, int yOffset) {
     int width = norm.width;
-    float[] gain = norm.gain;
     float[] bias = norm.bias;
     double squares = Lanes.narrowSquares(x, xOffset, width);
     double rstd = 1 / norm.root(squares / norm.divisor);
     float r = (float) rstd;
     if (!FirstTier.isNormal(r)) {
-      inFloat64(norm, x, xOffset, y, yOffset, rstd);
+      inFloat64(norm, x, xOffset, gain, y, yOffset, rstd);
     } else if (bias == null) {
       for (int i = 0; i < width; i++) {
         y[yOffset + i] = x[xOffset + i] * r * gain[i];
@@ -67,10 +65,10 @@ final class RmsRows {
 
   /** A row whose rstd is out of the range of float32. */
   private static void inFloat64(
-      FirstTier norm, float[] x, int xOffset, float[] y, int yOffset, double rstd) {
+      FirstTier norm, float[] x, int xOffset, float[] gain, float[] y, int yOffset, double rstd) {
     float[] bias = norm.bias;
     for (int i = 0; i < norm.width; i++) {
-      double v = x[xOffset + i] * rstd * norm.gain[i];
+      double v = x[xOffset + i] * rstd * gain[i];
       y[yOffset + i] = (float) (bias == null ? v : v + bias[i]);
     }
   }
