@@ -811,9 +811,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     if (x.rows() == 0) {
       return;
     }
+    CodeRule rule = quantizer().rule();
+    if (first != null && y == null && first.quantize(x, residual, q.memory(), rule)) {
+      return;
+    }
     boolean rounds = quantizer().roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
-    CodeRule rule = quantizer().rule();
     BackEndParts parts = backEndParts();
     int bits = parts.plans.machineBits(x.rows() * width);
     RowMemory output =

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.cli.testing.Shell.Result;
 import io.github.rmsnorm4j.reference.Definitions;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,6 +34,11 @@ class ExamplesIT {
   private static final double EPSILON = 1e-6;
   private static final double[] FIRST = {1, 2, 3, 4};
   private static final double[] SECOND = {-10, 20, -30, 40};
+
+  private static final Path STORY =
+      Shell.CHECKOUT.resolve(
+          "models/src/main/resources/io/github/rmsnorm4j/models/transformer/stories260K"
+              + "/model.safetensors");
 
   @TempDir private Path folder;
 
@@ -74,6 +80,30 @@ class ExamplesIT {
       assertThat(lines.get(id)).isEqualTo(id + " " + Arrays.toString(row));
     }
     assertThat(lines).hasSize(3);
+  }
+
+  /** The tokens are those of llama2.c, whatever norm the engine has. */
+  @Test
+  void theEngineChoosesTheSameTokensWithEitherNorm() throws IOException, InterruptedException {
+    Path java = Path.of(System.getProperty("java.home"), "bin");
+    String library = System.getProperty("java.class.path");
+    Path source = Shell.CHECKOUT.resolve("examples/engines/llama2/Llama2.java");
+    Path classes = folder.resolve("classes");
+    Shell shell = new Shell(folder);
+    Object[] compile = {java.resolve("javac"), "-Xlint:all", "-cp", library, "-d", classes, source};
+    assertThat(shell.run(compile)).isEqualTo(new Result(0, "", ""));
+    String path = library + File.pathSeparator + classes;
+    Object[] engine = {java.resolve("java"), "-cp", path, "Llama2", STORY, 300};
+    Result both = shell.run(engine);
+    assertThat(both.err()).isEmpty();
+    assertThat(both.out().lines()).hasSize(4).last().isEqualTo("The tokens are equal.");
+    for (boolean isLibrary : new boolean[] {false, true}) {
+      Result one = shell.run(Stream.concat(Stream.of(engine), Stream.of(isLibrary)).toArray());
+      assertThat(one.out())
+          .startsWith("[1, 403, 407, 261, 378, 432, 383, 286, 261, 376, 298, 315,");
+    }
+    Result usage = shell.run(java.resolve("java"), "-cp", path, "Llama2");
+    assertThat(usage).isEqualTo(new Result(2, "", "usage: Llama2 model.safetensors [tokens]\n"));
   }
 
   /** The flags of Spark's JVM, which a copy of that project must have by itself. */

@@ -12,6 +12,8 @@ import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -328,18 +330,38 @@ public final class FirstTier {
   }
 
   private void copiedRow(Rows x, @Nullable Rows residual, Rows y, long row, int group) {
-    Lanes lanes = Lanes.ofThread();
-    float[] values = lanes.row(width);
-    Copies.load(x, element(x, row, group), values, width);
-    float[] from = values;
-    if (residual != null) {
-      from = lanes.sum(width);
-      Copies.load(residual, element(residual, row, group), from, width);
-      add(values, from);
-      Copies.store(from, residual, element(residual, row, group), width);
-    }
-    normalise(from, gain, values);
+    float[] values = Lanes.ofThread().row(width);
+    normalise(loaded(x, residual, row, group, values), gain, values);
     Copies.store(values, y, element(y, row, group), width);
+  }
+
+  /** What is normalised: x in an array, or the sum in another one, which the residual takes. */
+  private float[] loaded(Rows x, @Nullable Rows residual, long row, int group, float[] values) {
+    Copies.load(x, element(x, row, group), values, width);
+    if (residual == null) {
+      return values;
+    }
+    float[] sum = Lanes.ofThread().sum(width);
+    Copies.load(residual, element(residual, row, group), sum, width);
+    add(values, sum);
+    Copies.store(sum, residual, element(residual, row, group), width);
+    return sum;
+  }
+
+  /** Normalises a row of any memory, and writes blocks of Q8_0. The norm has checked the call. */
+  public boolean quantize(Rows x, @Nullable Rows residual, CodeMemory codes, CodeRule rule) {
+    if (!isFloat32(x)
+        || residual != null && !isFloat32(residual)
+        || !isSingle(x.rows())
+        || !Q8Blocks.serves(codes, rule)) {
+      return false;
+    }
+    float[] values = Lanes.ofThread().row(width);
+    normalise(loaded(x, residual, 0, 0, values), gain, values);
+    byte[] blocks = Lanes.ofThread().bytes(codes.rowBytes());
+    Q8Blocks.encode(values, width, rule, blocks);
+    codes.write(0, 1, blocks);
+    return true;
   }
 
   /** Does a row, or a group, of arrays. */

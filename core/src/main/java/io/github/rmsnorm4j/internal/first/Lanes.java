@@ -24,6 +24,7 @@ final class Lanes {
   private float[] row = {};
   private float[] sum = {};
   private float[] gain = {};
+  private byte[] bytes = {};
 
   private Lanes(long thread) {
     this.thread = thread;
@@ -73,6 +74,14 @@ final class Lanes {
       gain = new float[width];
     }
     return gain;
+  }
+
+  /** Room for the codes of a row. */
+  byte[] bytes(int n) {
+    if (bytes.length < n) {
+      bytes = new byte[n];
+    }
+    return bytes;
   }
 
   /** Row sum of {@code x - shift}. */

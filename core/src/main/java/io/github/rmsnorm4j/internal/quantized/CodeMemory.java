@@ -25,7 +25,7 @@ public record CodeMemory(
     long scaleStride,
     float scale) {
   /** Bytes of a row of codes. */
-  int rowBytes() {
+  public int rowBytes() {
     return Math.toIntExact(format.rowBytes(width));
   }
 
@@ -35,7 +35,7 @@ public record CodeMemory(
   }
 
   /** Writes codes of rows that are in an array without gaps. */
-  void write(long row, int rows, byte[] from) {
+  public void write(long row, int rows, byte[] from) {
     int bytes = rowBytes();
     if (codeStride == bytes) {
       MemorySegment.copy(from, 0, codes, JAVA_BYTE, row * bytes, rows * bytes);
