@@ -88,7 +88,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private final @Nullable String ofColumns;
 
   /** Null if this norm has none. */
-  final @Nullable FirstTier first;
+  final @Nullable First first;
 
   /** Null before the first call of a back end. */
   volatile @Nullable BackEndParts backEndParts;
@@ -125,17 +125,39 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
   }
 
-  /** The first tier with other counts than those of the kind. */
-  final @Nullable FirstTier firstTier(@Nullable Payoff payoff) {
-    return FirstTier.of(
-        spec,
-        width,
-        gain == null ? null : gain.floats(),
-        gainType(null),
-        bias == null ? null : bias.floats(),
-        threads,
-        backend,
-        payoff);
+  /** The first tier; null if the norm has none. */
+  final @Nullable First firstTier(@Nullable Payoff payoff) {
+    return FirstTier.isFit(spec, width, length(null, gain), gainType(null), length(null, bias))
+        ? new First(this, payoff)
+        : null;
+  }
+
+  /** The class that the field has, since the JVM loads it to verify that it is a first tier. */
+  static final class First extends FirstTier {
+    private final Norm norm;
+
+    /** Counts elements for itself, unless that is null. */
+    First(Norm norm, @Nullable Payoff payoff) {
+      super(
+          norm.spec,
+          norm.width,
+          norm.gain == null ? null : norm.gain.floats(),
+          norm.bias == null ? null : norm.bias.floats(),
+          norm.threads,
+          payoff);
+      this.norm = norm;
+    }
+
+    @Override
+    protected Backend backend() {
+      return norm.backend();
+    }
+
+    @Override
+    protected void makeKernels(boolean ofNative, boolean adds) {
+      Payoff.forward(norm.spec.kind()).end();
+      new Rehearsal(norm.width, ofNative, adds).run(norm::computeByKernels);
+    }
   }
 
   /** NormParts finds it by its name, because programs without a GPU do not need it. */
@@ -1332,9 +1354,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     check(x, residual, gain, bias, y, mean, rstd);
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
     NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");
-    boolean plain = gain == null && bias == null && mean == null && rstd == null;
-    if (first == null || !plain || !first.apply(x, residual, y)) {
+    boolean asBuilt = gain == null && bias == null && mean == null && rstd == null;
+    if (first == null || !asBuilt || !FirstTier.isFit(x, residual, y)) {
       compute(x, residual, null, gain, bias, y, mean, rstd);
+    } else if (!first.apply(x, residual, y) && !computeByKernels(x, residual, y)) {
+      first.applyAll(x, residual, y);
     }
   }
 
@@ -1353,6 +1377,20 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     NormArguments.check(width, groupWidth, x, residual, gain, bias, y, mean, meanName(), rstd);
     spec.requireFormula(bias != null);
     parameterLength(gain, bias);
+  }
+
+  /** False, and nothing is written, if plain Java would do it. */
+  private boolean computeByKernels(Rows x, @Nullable Rows residual, Rows y) {
+    BackEndParts parts = backEndParts();
+    RowMemory output = parts.memory.of(y, groups);
+    try (Call call = forwardCall(x, residual, null, null, null, output, null, null, null, null)) {
+      int most = CallMemory.isShared(call.rows()) ? threads : 1;
+      return Runner.runKernels(call, parts.plans, x.rows() * groups, most);
+    } finally {
+      Reference.reachabilityFence(x);
+      Reference.reachabilityFence(residual);
+      Reference.reachabilityFence(y);
+    }
   }
 
   /** Every forward call ends here. It relies on the checks. */

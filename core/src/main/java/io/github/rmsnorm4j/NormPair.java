@@ -135,8 +135,7 @@ record NormPair(Half first, Half next) {
           new SandwichRunner.Part(call, one.backEndParts().plans, one.groups),
           new SandwichRunner.Part(nextCall, other.backEndParts().plans, other.groups),
           x.rows(),
-          shared ? Math.min(one.threads, other.threads) : 1,
-          () -> one.backend().machineBits() > 0 && other.backend().machineBits() > 0);
+          shared ? Math.min(one.threads, other.threads) : 1);
     } finally {
       Reference.reachabilityFence(x);
       Reference.reachabilityFence(residual);

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.norm.KernelThread;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Results have the order of docs/numerics.md. What is rare is left to the back ends: a call that
  * is not served, or has wrong arguments, gives false and has written nothing.
  */
-public final class FirstTier {
+public abstract class FirstTier {
   /** Wider rows are not like an engine's: even one at a time they gain by a kernel. */
   private static final int WIDEST_SINGLE = 8192;
 
@@ -63,18 +64,27 @@ public final class FirstTier {
   private @Nullable Payoff payoff;
 
   private final int threads;
-  private final @Nullable Backend backend;
 
-  /** Whether rows stay here, as no kernel is faster; null before it is known. */
-  private @Nullable Boolean stays;
+  /** Whether kernels were asked for. They never come if none is faster. */
+  private volatile boolean asked;
 
-  private FirstTier(
+  /** Whether kernels do several rows. */
+  private volatile boolean ready;
+
+  /**
+   * The first tier of a norm for which it is fit.
+   *
+   * @param width of a row
+   * @param gain of a row or of each group; null without one
+   * @param bias likewise
+   * @param payoff counts the elements of several rows; null for that of the kind
+   */
+  protected FirstTier(
       NormSpec spec,
       int width,
       float @Nullable [] gain,
       float @Nullable [] bias,
       int threads,
-      @Nullable Backend backend,
       @Nullable Payoff payoff) {
     kind = spec.kind();
     groups = spec.groups().count(width);
@@ -92,7 +102,6 @@ public final class FirstTier {
     floor = placement == EpsilonPlacement.FLOOR ? epsilon : 0;
     this.payoff = payoff;
     this.threads = threads;
-    this.backend = backend;
   }
 
   /** To multiply by 1 and to add -0 change no number, so no loop lacks a gain. */
@@ -103,35 +112,22 @@ public final class FirstTier {
   }
 
   /**
-   * The first tier of a norm; null if it has none.
+   * Whether a norm has a first tier.
    *
    * @param width of a row
-   * @param gain of a row or of each group; null without one
+   * @param gain elements of the gain; 0 without one
    * @param gainType the type in which the gain was given
-   * @param bias likewise
-   * @param backend null for the best
-   * @param payoff counts the elements of several rows; null for that of the kind
+   * @param bias elements of the bias; 0 without one
    */
-  public static @Nullable FirstTier of(
-      NormSpec spec,
-      int width,
-      float @Nullable [] gain,
-      @Nullable ElementType gainType,
-      float @Nullable [] bias,
-      int threads,
-      @Nullable Backend backend,
-      @Nullable Payoff payoff) {
+  public static boolean isFit(
+      NormSpec spec, int width, int gain, @Nullable ElementType gainType, int bias) {
     int group = width / spec.groups().count(width);
-    boolean fits =
-        group <= SumOrder.SUPER_BLOCK
-            && spec.part().elements(group) == group
-            && spec.gate() == Gate.NONE
-            && (gain == null || gain.length == group)
-            && (bias == null || bias.length == group);
-    if (!fits || !multipliesInFloat32(spec.castOrder(), gainType)) {
-      return null;
-    }
-    return new FirstTier(spec, width, gain, bias, threads, backend, payoff);
+    return group <= SumOrder.SUPER_BLOCK
+        && spec.part().elements(group) == group
+        && spec.gate() == Gate.NONE
+        && (gain == 0 || gain == group)
+        && (bias == 0 || bias == group)
+        && multipliesInFloat32(spec.castOrder(), gainType);
   }
 
   /** Whether float32 rows have the result of the default cast order. */
@@ -245,7 +241,7 @@ public final class FirstTier {
       row(x, xOffset, residual, residualOffset, gain, y, yOffset);
       return true;
     }
-    if (!serves(rows)) {
+    if (!serves(rows, false, residual != null)) {
       return false;
     }
     int useful = useful(rows, residual != null);
@@ -276,22 +272,29 @@ public final class FirstTier {
     }
   }
 
-  /** Normalises rows of any memory, which the norm has checked. */
+  /** Whether it can do a call of rows, now or before kernels are ready. */
+  public static boolean isFit(Rows x, @Nullable Rows residual, Rows y) {
+    return isFloat32(x) && isFloat32(y) && (residual == null || isFloat32(residual));
+  }
+
+  /** Normalises rows of any memory for which it is fit, and which the norm has checked. */
   public boolean apply(Rows x, @Nullable Rows residual, Rows y) {
-    if (!isFloat32(x) || !isFloat32(y) || residual != null && !isFloat32(residual)) {
+    boolean adds = residual != null;
+    if (!isSingle(x.rows()) && !serves(x.rows(), x.segment().isNative(), adds)) {
       return false;
     }
-    boolean one = isSingle(x.rows());
-    if (!one && !serves(x.rows())) {
-      return false;
-    }
-    int useful = one ? 1 : useful(x.rows(), residual != null);
+    applyAll(x, residual, y);
+    return true;
+  }
+
+  /** Normalises rows that it could leave to kernels. */
+  public void applyAll(Rows x, @Nullable Rows residual, Rows y) {
+    int useful = isSingle(x.rows()) ? 1 : useful(x.rows(), residual != null);
     if (useful == 1 || !isShared(x, residual, y)) {
       rows(x, residual, y, 0, x.rows());
     } else {
       RowScheduler.run(x.rows(), useful, (from, to) -> rows(x, residual, y, from, to));
     }
-    return true;
   }
 
   private static boolean isFloat32(Rows rows) {
@@ -330,8 +333,9 @@ public final class FirstTier {
   }
 
   private void copiedRow(Rows x, @Nullable Rows residual, Rows y, long row, int group) {
-    float[] values = Lanes.ofThread().row(width);
-    normalise(loaded(x, residual, row, group, values), gain, values);
+    Lanes lanes = Lanes.ofThread();
+    float[] values = lanes.row(width);
+    normalise(lanes, loaded(x, residual, row, group, values), gain, values);
     Copies.store(values, y, element(y, row, group), width);
   }
 
@@ -356,9 +360,10 @@ public final class FirstTier {
         || !Q8Blocks.serves(codes, rule)) {
       return false;
     }
-    float[] values = Lanes.ofThread().row(width);
-    normalise(loaded(x, residual, 0, 0, values), gain, values);
-    byte[] blocks = Lanes.ofThread().bytes(codes.rowBytes());
+    Lanes lanes = Lanes.ofThread();
+    float[] values = lanes.row(width);
+    normalise(lanes, loaded(x, residual, 0, 0, values), gain, values);
+    byte[] blocks = lanes.bytes(codes.rowBytes());
     Q8Blocks.encode(values, width, rule, blocks);
     codes.write(0, 1, blocks);
     return true;
@@ -377,21 +382,20 @@ public final class FirstTier {
       RmsRows.narrow(this, x, xOffset, gain, y, yOffset);
       return;
     }
+    Lanes lanes = Lanes.ofThread();
     // Rows at an offset are copied, because loops with an offset have no vectors: see PlainLoops.
-    float[] to = yOffset == 0 ? y : Lanes.ofThread().row(width);
+    float[] to = yOffset == 0 ? y : lanes.row(width);
     float[] from = xOffset == 0 ? x : copied(x, xOffset, to);
     if (residual != null) {
       float[] sum =
-          residualOffset == 0
-              ? residual
-              : copied(residual, residualOffset, Lanes.ofThread().sum(width));
+          residualOffset == 0 ? residual : copied(residual, residualOffset, lanes.sum(width));
       add(from, sum);
       if (residualOffset != 0) {
         System.arraycopy(sum, 0, residual, residualOffset, width);
       }
       from = sum;
     }
-    normalise(from, gain, to);
+    normalise(lanes, from, gain, to);
     if (yOffset != 0) {
       System.arraycopy(to, 0, y, yOffset, width);
     }
@@ -422,11 +426,11 @@ public final class FirstTier {
   }
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  private void normalise(float[] x, float[] gain, float[] y) {
+  private void normalise(Lanes lanes, float[] x, float[] gain, float[] y) {
     if (isCentred) {
-      LayerRows.normalise(this, x, gain, y);
+      LayerRows.normalise(this, lanes, x, gain, y);
     } else {
-      RmsRows.normalise(this, x, gain, y);
+      RmsRows.normalise(this, lanes, x, gain, y);
     }
   }
 
@@ -440,26 +444,54 @@ public final class FirstTier {
     return rstd >= Float.MIN_NORMAL && rstd <= Float.MAX_VALUE;
   }
 
-  /** Whether several rows are still done here. */
-  private boolean serves(long rows) {
-    if (stays != null) {
-      return stays;
+  /** Whether several rows are done here. */
+  private boolean serves(long rows, boolean ofNative, boolean adds) {
+    if (ready) {
+      return rows == 0;
     }
-    payoff = payoff == null ? Payoff.forward(kind) : payoff;
-    return payoff.isOfFirstTier(rows * row) || isFastest(payoff);
+    if (!asked) {
+      Payoff counts = payoff == null ? Payoff.forward(kind) : payoff;
+      payoff = counts;
+      if (!counts.isOfFirstTier(rows * row)) {
+        asked = true;
+        KernelThread.later(new KernelThread.Work(new Request(this, ofNative, adds)));
+      }
+    }
+    return true;
   }
 
-  private boolean isFastest(Payoff payoff) {
-    Backend of = backend == null ? Backend.best() : backend;
-    boolean fastest = of.vectorBits() == 0 && width > WIDEST_LOOPS;
-    stays = fastest;
-    if (!fastest) {
-      payoff.end();
-    } else if (of == Backend.best()) {
+  /** Asks for kernels. A class and no lambda, which takes the JVM milliseconds in a call. */
+  private record Request(FirstTier first, boolean ofNative, boolean adds) implements Runnable {
+    @Override
+    public void run() {
+      if (first.isSlowerThanKernels()) {
+        first.makeKernels(ofNative, adds);
+        first.ready = true;
+      }
+    }
+  }
+
+  private boolean isSlowerThanKernels() {
+    Backend backend = backend();
+    if (backend.vectorBits() > 0 || width <= WIDEST_LOOPS) {
+      return true;
+    }
+    if (backend == Backend.best()) {
       Advice.give();
     }
-    return fastest;
+    return false;
   }
+
+  /** The back end that has the kernels of the norm. */
+  protected abstract Backend backend();
+
+  /**
+   * Makes kernels for several rows of float32.
+   *
+   * @param ofNative whether they are in native memory, or in arrays
+   * @param adds whether there is a residual
+   */
+  protected abstract void makeKernels(boolean ofNative, boolean adds);
 
   private int useful(long rows, boolean residual) {
     double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * row;

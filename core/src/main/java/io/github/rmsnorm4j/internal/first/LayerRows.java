@@ -14,11 +14,10 @@ final class LayerRows {
   private LayerRows() {}
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  static void normalise(FirstTier norm, float[] x, float[] gain, float[] y) {
+  static void normalise(FirstTier norm, Lanes lanes, float[] x, float[] gain, float[] y) {
     int width = norm.width;
     float[] bias = Objects.requireNonNull(norm.bias);
     int piece = PlainLoops.piece();
-    Lanes lanes = Lanes.ofThread();
     double x0 = x[0];
     double s1 = lanes.sum(x, x0, width, piece);
     double s2 = lanes.squares(x, x0, width, piece);

@@ -16,13 +16,12 @@ final class RmsRows {
   private RmsRows() {}
 
   /** Normalises a row at the start of arrays, which may be the same. */
-  static void normalise(FirstTier norm, float[] x, float[] gain, float[] y) {
+  static void normalise(FirstTier norm, Lanes lanes, float[] x, float[] gain, float[] y) {
     int width = norm.width;
     float[] bias = norm.bias;
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
-    double squares =
-        narrow ? Lanes.narrowSquares(x, 0, width) : Lanes.ofThread().squares(x, 0, width, piece);
+    double squares = narrow ? Lanes.narrowSquares(x, 0, width) : lanes.squares(x, 0, width, piece);
     double rstd = 1 / norm.root(squares / norm.divisor);
     if (!FirstTier.isNormal((float) rstd)) {
       inFloat64(norm, x, 0, gain, y, 0, rstd);

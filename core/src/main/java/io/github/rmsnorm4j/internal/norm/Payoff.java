@@ -57,24 +57,19 @@ public final class Payoff {
     return BACKWARD[kind.ordinal()];
   }
 
-  /** Whether a kernel pays for a call of so many elements, unless it is of loops. */
-  boolean pays(long elements) {
-    return this.elements >= ELEMENTS || elements > ELEMENTS;
+  /** Counts a call that has no kernel. */
+  void count(long elements) {
+    this.elements += elements;
   }
 
   /**
-   * Counts a call, and says whether it takes plain Java, because a kernel does not pay yet.
+   * Whether a kernel pays: for a call of so many elements, or because of those that were counted.
    *
    * @param loops whether Java loops are all that there is
    */
-  boolean isPlain(long elements, boolean loops) {
+  boolean pays(long elements, boolean loops) {
     long most = loops ? ELEMENTS_BEFORE_LOOPS : ELEMENTS;
-    long before = this.elements;
-    if (before >= most) {
-      return false;
-    }
-    this.elements = before + elements;
-    return elements <= most;
+    return this.elements >= most || elements > most;
   }
 
   /** Counts several rows of float32, and says whether the first tier does them. */

@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.internal.lowering.LoopBackEnd;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -29,8 +31,14 @@ public final class Plans {
   private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
   private volatile int next;
 
-  /** Whether loops are all that there is; finding out takes time, so it is kept. */
+  /** Whether loops are all that there is; null before the thread of kernels has found out. */
   private volatile @Nullable Boolean loopsAlone;
+
+  /** Whether a kernel could not be made. Plain Java goes on. */
+  private volatile boolean failed;
+
+  /** Kernels that are being made, or were; null for none yet. */
+  private KernelThread.@Nullable Work making;
 
   /** Null until they are needed: the start of a process loads no class that it does not need. */
   private volatile @Nullable List<BackEnd> backEnds;
@@ -62,42 +70,115 @@ public final class Plans {
     this.backEnds = backEnds;
   }
 
-  /** The plan of a call: one of the last ones if it fits. */
-  Plan of(Call call, long rows) {
-    boolean start = payoff != null && isPlain(payoff, rows * call.choices().width());
-    OutputStores stores = OutputStores.of(call, rows);
-    for (int i = 0; i < KEPT; i++) {
-      Plan plan = plans.getPlain(i);
-      if (plan != null && plan.fits(call, stores, start)) {
-        return plan;
-      }
-    }
-    Plan plan = new Plan(call, stores, start, start ? List.of(new PlainBackEnd()) : backEnds());
-    return plan.lasts() ? add(plan) : plan;
+  /** Bits of vectors of machine code for a call of so many elements; 0 where it has no kernel. */
+  public int machineBits(long elements) {
+    boolean known =
+        payoff == null
+            || elements > Payoff.ELEMENTS
+            || loopsAlone != null && payoff.pays(elements, false);
+    return known ? machineBits.getAsInt() : 0;
   }
 
   /**
-   * Bits of vectors of machine code for a call of so many elements; 0 where there is to be none.
+   * The plan of a call: one of the last ones if it fits. Where a kernel pays that is not there yet,
+   * plain Java serves and the kernel is made meanwhile. A call that takes longer without it than to
+   * make it waits.
    */
-  public int machineBits(long elements) {
-    return areKernels(elements) ? machineBits.getAsInt() : 0;
-  }
-
-  /** Whether a call of so many elements may have a kernel. */
-  boolean areKernels(long elements) {
-    return payoff == null || payoff.pays(elements);
-  }
-
-  private boolean isPlain(Payoff payoff, long elements) {
-    return payoff.isPlain(elements, payoff.pays(elements) && hasLoopsAlone());
-  }
-
-  /** Whether there is neither machine code nor the Vector API. */
-  private boolean hasLoopsAlone() {
-    if (loopsAlone == null) {
-      loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
+  Plan of(Call call, long rows) {
+    OutputStores stores = OutputStores.of(call, rows);
+    Plan kernels = find(call, stores, false);
+    if (payoff == null) {
+      return kernels == null ? keptIfLasting(new Plan(call, stores, false, backEnds())) : kernels;
     }
-    return loopsAlone;
+    if (kernels != null && kernels.lasts()) {
+      return kernels;
+    }
+    long elements = rows * call.choices().width();
+    payoff.count(elements);
+    while (paysNow(payoff, elements)) {
+      Future<?> making = later(call, stores, elements);
+      if (kernels != null || !making.isDone() && elements <= Payoff.ELEMENTS) {
+        break;
+      }
+      await(making);
+      kernels = find(call, stores, false);
+    }
+    if (kernels != null) {
+      return kernels;
+    }
+    Plan plain = find(call, stores, true);
+    return plain == null
+        ? keptIfLasting(new Plan(call, stores, true, List.of(new PlainBackEnd())))
+        : plain;
+  }
+
+  private @Nullable Plan find(Call call, OutputStores stores, boolean start) {
+    int place = place(call, stores, start);
+    return place < 0 ? null : plans.get(place);
+  }
+
+  private int place(Call call, OutputStores stores, boolean start) {
+    for (int i = 0; i < KEPT; i++) {
+      Plan plan = plans.getPlain(i);
+      if (plan != null && plan.fits(call, stores, start)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private boolean paysNow(Payoff payoff, long elements) {
+    return !failed && payoff.pays(elements, Boolean.TRUE.equals(loopsAlone));
+  }
+
+  /** Has the kernels of a call made, one kind of call after the other. */
+  private synchronized Future<?> later(Call call, OutputStores stores, long elements) {
+    KernelThread.Work now = making;
+    if (now == null || now.isDone()) {
+      now = new KernelThread.Work(() -> make(call, stores, elements));
+      making = now;
+      KernelThread.later(now);
+    }
+    return now;
+  }
+
+  private void make(Call call, OutputStores stores, long elements) {
+    boolean done = false;
+    try {
+      loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
+      if (payoff == null || paysNow(payoff, elements)) {
+        replace(new Plan(call, stores, false, backEnds()), call, stores);
+      }
+      done = true;
+    } finally {
+      failed = !done;
+    }
+  }
+
+  private void replace(Plan plan, Call call, OutputStores stores) {
+    int place = place(call, stores, false);
+    if (place < 0) {
+      add(plan);
+    } else {
+      plans.set(place, plan);
+    }
+  }
+
+  /** Waits for kernels, whatever interrupts. */
+  private static void await(Future<?> making) {
+    boolean interrupted = false;
+    while (!making.isDone()) {
+      try {
+        making.get();
+      } catch (InterruptedException e) {
+        interrupted = true;
+      } catch (ExecutionException e) {
+        break; // It was logged, and plain Java goes on.
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private List<BackEnd> backEnds() {
@@ -110,6 +191,10 @@ public final class Plans {
               new PlainBackEnd());
     }
     return backEnds;
+  }
+
+  private Plan keptIfLasting(Plan plan) {
+    return plan.lasts() ? add(plan) : plan;
   }
 
   /** Keeps a plan, in the place of the oldest one. */

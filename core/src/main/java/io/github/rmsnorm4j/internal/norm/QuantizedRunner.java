@@ -89,8 +89,9 @@ public final class QuantizedRunner {
       IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
-    boolean start = Payoff.QUANTIZE.isPlain(rows * codes.width(), false);
-    int bits = start ? 0 : machineBits.getAsInt();
+    long elements = rows * codes.width();
+    Payoff.QUANTIZE.count(elements);
+    int bits = Payoff.QUANTIZE.pays(elements, false) ? machineBits.getAsInt() : 0;
     RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
   }
 

@@ -22,7 +22,19 @@ public final class Runner {
 
   /** Does all rows; returns when they are written. */
   public static void run(Call call, Plans plans, long rows, int threads) {
+    run(call, plans.of(call, rows), rows, threads);
+  }
+
+  /** Does all rows if kernels do them. If plain Java would, it returns false. */
+  public static boolean runKernels(Call call, Plans plans, long rows, int threads) {
     Plan plan = plans.of(call, rows);
+    if (!plan.isForStart()) {
+      run(call, plan, rows, threads);
+    }
+    return !plan.isForStart();
+  }
+
+  private static void run(Call call, Plan plan, long rows, int threads) {
     int useful = useful(call, rows, threads);
     if (useful == 1) {
       rows(call, plan, 0, rows);

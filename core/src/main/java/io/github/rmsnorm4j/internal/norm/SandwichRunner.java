@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
-import java.util.function.BooleanSupplier;
 
 /**
  * Runs two checked calls, of which the second takes the output of the first: chunk by chunk, so
@@ -37,19 +36,14 @@ public final class SandwichRunner {
     }
   }
 
-  /**
-   * Does all rows of the caller; returns when they are written.
-   *
-   * @param machine whether machine code may be used; asked where kernels pay
-   */
-  public static void run(
-      Part writer, Part reader, long rows, int threads, BooleanSupplier machine) {
+  /** Does all rows of the caller; returns when they are written. */
+  public static void run(Part writer, Part reader, long rows, int threads) {
     RowMemory x = writer.call.rowsOf(Forward.X);
     long elements = rows * writer.groups * writer.call.choices().width();
     boolean isNative =
         x.access() == RowMemory.Access.NATIVE
-            && writer.plans.areKernels(elements)
-            && machine.getAsBoolean();
+            && writer.plans.machineBits(elements) > 0
+            && reader.plans.machineBits(elements) > 0;
     RowMemory any = RowsBetween.any(x.type(), isNative);
     Part first = writer.withRows(Forward.Y, any);
     Part second = reader.withRows(Forward.X, any);
