@@ -80,9 +80,10 @@ public final class Backend {
   /**
    * {@return the backend of norms for which no other was chosen, the fastest of this JVM: machine
    * code if the process can run it, otherwise the Vector API with the preferred width of the
-   * machine, otherwise Java loops} Kernels are made when they pay. If a flag of the JVM would have
-   * made calls faster by then, {@link System.Logger} {@code io.github.rmsnorm4j} says so once, at
-   * level INFO.
+   * machine, otherwise Java loops} Calls begin in plain Java. A daemon thread, {@code
+   * rmsnorm4j-kernels}, makes kernels for those that have had enough work, while they go on. Rows
+   * of float32 that come one at a time need none. If a flag of the JVM would have made calls faster
+   * by then, {@link System.Logger} {@code io.github.rmsnorm4j} says so once, at level INFO.
    */
   public static Backend best() {
     return Best.VALUE;

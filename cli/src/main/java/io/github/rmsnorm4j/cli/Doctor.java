@@ -113,6 +113,7 @@ final class Doctor implements Runnable {
     Backend backend = VectorApi.bestBackend(false);
     line("Kernels", backend.describe());
     line("", backend.reason());
+    line("", "calls begin in plain Java; they make these kernels after enough work");
     line("Faster?", advice(backend));
     line(
         "Threads",

@@ -67,8 +67,8 @@ class EnginesPageTest {
           %s
           check(
               Thread.getAllStackTraces().keySet().stream()
-                  .noneMatch(thread -> thread.getName().startsWith("rmsnorm4j")),
-              "threads of the library");
+                  .noneMatch(thread -> thread.getName().matches("rmsnorm4j-\\d+")),
+              "threads of the library that do rows");
           System.out.println("done");
         }
       }
@@ -91,6 +91,27 @@ class EnginesPageTest {
             norm.apply(before, xb);
             rmsnorm(expected, before, weight, n);
             check(near(xb, expected), "the loop");
+          }
+      """;
+
+  private static final String PROMPT =
+      """
+          {
+            float[] weight = random(n), rows = random(3 * n), expected = new float[3 * n];
+            float[][] prompt = new float[3][], normalised = new float[3][n];
+            for (int i = 0; i < 3; i++) {
+              prompt[i] = Arrays.copyOfRange(rows, i * n, (i + 1) * n);
+            }
+            %s
+            norm.apply(rows, expected);
+            for (int i = 0; i < 3; i++) {
+              float[] row = Arrays.copyOfRange(expected, i * n, (i + 1) * n);
+              check(Arrays.equals(normalised[i], row), "row " + i);
+            }
+            float[] weights = random(2 * n), o = new float[n + 5], ofLoop = new float[n];
+            rmsnorm(o, 5, rows, n, weights, 7);
+            rmsnorm(ofLoop, prompt[1], Arrays.copyOfRange(weights, 7, 7 + n), n);
+            check(near(Arrays.copyOfRange(o, 5, 5 + n), ofLoop), "the static method");
           }
       """;
 
@@ -386,7 +407,7 @@ class EnginesPageTest {
   /** In the order of the page. */
   private static final List<String> LOOKS =
       List.of(
-          LOOP, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED, OWNERS,
+          LOOP, PROMPT, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED, OWNERS,
           BLOCKS, REFERENCE, APART, COMPILING);
 
   @TempDir Path folder;
@@ -405,7 +426,7 @@ class EnginesPageTest {
         blocks.add(LOOKS.get(blocks.size()).formatted(lines));
       }
     }
-    assertThat(members).hasSize(4);
+    assertThat(members).hasSize(5);
     assertThat(blocks).hasSameSizeAs(LOOKS);
     String program = PROGRAM.formatted(String.join("", members), String.join("", blocks));
     assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");
