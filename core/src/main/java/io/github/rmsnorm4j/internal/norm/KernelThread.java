@@ -46,9 +46,14 @@ public final class KernelThread extends Thread {
     }
   }
 
+  /** Whether the caller is this thread, which must not wait for its own work. */
+  static boolean isCurrent() {
+    return Thread.currentThread() instanceof KernelThread;
+  }
+
   /** Does work later, or now if this is the thread, or none can be started. */
   public static void later(Work work) {
-    if (Thread.currentThread() instanceof KernelThread) {
+    if (isCurrent()) {
       work.run();
       return;
     }

@@ -74,9 +74,8 @@ final class Plan {
   }
 
   /** Whether it runs a call. */
-  boolean fits(Call call, OutputStores stores, boolean start) {
-    boolean same =
-        this.start == start && this.stores == stores && ofNorm == (call.ofNorm() != null);
+  boolean fits(Call call, OutputStores stores) {
+    boolean same = this.stores == stores && ofNorm == (call.ofNorm() != null);
     for (int place = 0; same && place < kinds.length; place++) {
       same = kinds[place] == kind(call.rows(place));
     }

@@ -19,8 +19,6 @@ import org.jspecify.annotations.Nullable;
  * kernels as to compute. Several threads may use it at once; at worst a plan is made twice.
  */
 public final class Plans {
-  private static final int KEPT = 8;
-
   private final IntSupplier machineBits;
   private final IntSupplier vectorBits;
   private final boolean loops;
@@ -28,8 +26,10 @@ public final class Plans {
   /** Null where kernels serve every call, because a back end was chosen by name. */
   private final @Nullable Payoff payoff;
 
-  private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(KEPT);
-  private volatile int next;
+  private final Kept kernels = new Kept();
+
+  /** For calls whose kernels do not pay, or are not ready yet. */
+  private final Kept plain = new Kept();
 
   /** Whether loops are all that there is; null before the thread of kernels has found out. */
   private volatile @Nullable Boolean loopsAlone;
@@ -86,9 +86,11 @@ public final class Plans {
    */
   Plan of(Call call, long rows) {
     OutputStores stores = OutputStores.of(call, rows);
-    Plan kernels = find(call, stores, false);
+    Plan kernels = this.kernels.find(call, stores);
     if (payoff == null) {
-      return kernels == null ? keptIfLasting(new Plan(call, stores, false, backEnds())) : kernels;
+      return kernels == null
+          ? this.kernels.added(new Plan(call, stores, false, backEnds()))
+          : kernels;
     }
     if (kernels != null && kernels.lasts()) {
       return kernels;
@@ -97,34 +99,20 @@ public final class Plans {
     payoff.count(elements);
     while (paysNow(payoff, elements)) {
       Future<?> making = later(call, stores, elements);
-      if (kernels != null || !making.isDone() && elements <= Payoff.ELEMENTS) {
+      boolean waits = elements > Payoff.ELEMENTS && !KernelThread.isCurrent();
+      if (kernels != null || !making.isDone() && !waits) {
         break;
       }
       await(making);
-      kernels = find(call, stores, false);
+      kernels = this.kernels.find(call, stores);
     }
     if (kernels != null) {
       return kernels;
     }
-    Plan plain = find(call, stores, true);
-    return plain == null
-        ? keptIfLasting(new Plan(call, stores, true, List.of(new PlainBackEnd())))
-        : plain;
-  }
-
-  private @Nullable Plan find(Call call, OutputStores stores, boolean start) {
-    int place = place(call, stores, start);
-    return place < 0 ? null : plans.get(place);
-  }
-
-  private int place(Call call, OutputStores stores, boolean start) {
-    for (int i = 0; i < KEPT; i++) {
-      Plan plan = plans.getPlain(i);
-      if (plan != null && plan.fits(call, stores, start)) {
-        return i;
-      }
-    }
-    return -1;
+    Plan plan = plain.find(call, stores);
+    return plan == null
+        ? plain.added(new Plan(call, stores, true, List.of(new PlainBackEnd())))
+        : plan;
   }
 
   private boolean paysNow(Payoff payoff, long elements) {
@@ -132,14 +120,17 @@ public final class Plans {
   }
 
   /** Has the kernels of a call made, one kind of call after the other. */
-  private synchronized Future<?> later(Call call, OutputStores stores, long elements) {
-    KernelThread.Work now = making;
-    if (now == null || now.isDone()) {
-      now = new KernelThread.Work(() -> make(call, stores, elements));
-      making = now;
-      KernelThread.later(now);
+  private Future<?> later(Call call, OutputStores stores, long elements) {
+    KernelThread.Work work;
+    synchronized (this) {
+      if (making != null && !making.isDone()) {
+        return making;
+      }
+      work = new KernelThread.Work(() -> make(call, stores, elements));
+      making = work;
     }
-    return now;
+    KernelThread.later(work);
+    return work;
   }
 
   private void make(Call call, OutputStores stores, long elements) {
@@ -147,20 +138,12 @@ public final class Plans {
     try {
       loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
       if (payoff == null || paysNow(payoff, elements)) {
-        replace(new Plan(call, stores, false, backEnds()), call, stores);
+        Plan old = kernels.find(call, stores);
+        kernels.replace(old, new Plan(call, stores, false, backEnds()));
       }
       done = true;
     } finally {
       failed = !done;
-    }
-  }
-
-  private void replace(Plan plan, Call call, OutputStores stores) {
-    int place = place(call, stores, false);
-    if (place < 0) {
-      add(plan);
-    } else {
-      plans.set(place, plan);
     }
   }
 
@@ -193,15 +176,46 @@ public final class Plans {
     return backEnds;
   }
 
-  private Plan keptIfLasting(Plan plan) {
-    return plan.lasts() ? add(plan) : plan;
-  }
+  /** The last few plans of a kind: each call looks for its own among them. */
+  private static final class Kept {
+    private static final int MOST = 8;
 
-  /** Keeps a plan, in the place of the oldest one. */
-  private Plan add(Plan plan) {
-    int place = next;
-    next = (place + 1) % KEPT;
-    plans.set(place, plan);
-    return plan;
+    private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(MOST);
+    private volatile int next;
+
+    @Nullable Plan find(Call call, OutputStores stores) {
+      for (int i = 0; i < MOST; i++) {
+        Plan plan = plans.getPlain(i);
+        if (plan != null && plan.fits(call, stores)) {
+          return plan;
+        }
+      }
+      return null;
+    }
+
+    /** Keeps a plan, unless a better one may come later. */
+    Plan added(Plan plan) {
+      if (plan.lasts()) {
+        add(plan);
+      }
+      return plan;
+    }
+
+    /** Keeps a plan, in the place of the oldest one. */
+    void add(Plan plan) {
+      int place = next;
+      next = (place + 1) % MOST;
+      plans.set(place, plan);
+    }
+
+    /** Keeps a plan, in the place of one for the same calls if there is one. */
+    void replace(@Nullable Plan old, Plan plan) {
+      for (int i = 0; i < MOST && old != null; i++) {
+        if (plans.compareAndSet(i, old, plan)) {
+          return;
+        }
+      }
+      add(plan);
+    }
   }
 }
