@@ -50,14 +50,26 @@ public final class MeasureDecode {
     /** RMSNorm in two threads, with norms and rows of their own. */
     THREADS,
     /** RMSNorm of eight rows, as of the heads of a token. */
-    HEADS
+    HEADS(8),
+    /** RMSNorm of 128 rows, as of the tokens of a prompt. */
+    PROMPT(128);
+
+    private final int rows;
+
+    Kind() {
+      this(1);
+    }
+
+    Kind(int rows) {
+      this.rows = rows;
+    }
   }
 
   private MeasureDecode(Kind kind, boolean isOwn, int width, int norms, int tokens, int mebibytes) {
     this.kind = kind;
     this.isOwn = isOwn;
     this.width = width;
-    rows = kind == Kind.HEADS ? 8 : 1;
+    rows = kind.rows;
     offset = kind == Kind.OFFSET ? OFFSET : 0;
     other = new float[mebibytes << 18];
     x = new float[offset + rows * width];
@@ -130,10 +142,11 @@ public final class MeasureDecode {
   private void run() {
     long begin = System.nanoTime();
     for (int i = 0; isOwn && i < norms.length; i++) {
-      norms[i] =
+      Norm.Builder<?> builder =
           kind == Kind.LAYERNORM
-              ? LayerNorm.builder(width).epsilon(EPSILON).gain(gains[i]).bias(biases[i]).build()
-              : RmsNorm.builder(width).epsilon(EPSILON).gain(gains[i]).build();
+              ? LayerNorm.builder(width).bias(biases[i])
+              : RmsNorm.builder(width);
+      norms[i] = builder.epsilon(EPSILON).gain(gains[i]).threads(1).build();
     }
     building = System.nanoTime() - begin;
     for (int call = 0; call < nanos.length; call++) {
