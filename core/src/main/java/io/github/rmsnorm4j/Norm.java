@@ -154,9 +154,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     @Override
-    protected void makeKernels(boolean ofNative, boolean adds) {
+    protected boolean makeKernels(boolean ofNative, boolean adds) {
       Payoff.forward(norm.spec.kind()).end();
-      new Rehearsal(norm.width, ofNative, adds).run(norm::computeByKernels);
+      return new Rehearsal(norm.width, ofNative, adds).run(norm::computeByKernels);
     }
   }
 
@@ -355,6 +355,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     or y
    */
   public final void apply(float[][] x, float[][] y) {
+    NormArguments.requireNoGate(spec.gate(), "applyGated");
     NormArguments.requireRows(x, y, width);
     int useful = Runner.useful(2.0 * Float.BYTES * width * x.length, threads);
     RowScheduler.run(x.length, useful, (from, to) -> apply(x, y, (int) from, (int) to));

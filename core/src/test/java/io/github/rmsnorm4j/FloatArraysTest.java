@@ -166,6 +166,8 @@ class FloatArraysTest {
     isNull(() -> SMALL.apply(both, new float[][] {one, null}), "y[1] is null");
     isNull(() -> SMALL.apply(new float[2][], both), "x[0] is null");
     SMALL.apply(new float[0][], new float[0][]);
+    RmsNorm gated = RmsNorm.builder(4).gate(Gate.SILU).build();
+    refused(() -> gated.apply(new float[0][], new float[0][]), "gate is silu, this call has no z");
     SMALL.apply(new float[][] {one, one}, new float[2][4]);
   }
 

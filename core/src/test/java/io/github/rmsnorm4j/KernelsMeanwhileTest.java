@@ -19,6 +19,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -176,6 +177,42 @@ class KernelsMeanwhileTest {
       awaitKernels();
     }
     assertThat(tries).hasValue(1);
+  }
+
+  /**
+   * While a kernel is made, another kind of call of the same norm asks for its own, and is not kept
+   * waiting. The thread of kernels must not wait for work that stands behind it.
+   */
+  @Test
+  void anotherKindOfCallIsMadeBehind() throws Exception {
+    Assumptions.assumeTrue(Backend.best().vectorBits() > 0, "no kernels that are faster");
+    int width = 1 << 21;
+    Norm norm = RmsNorm.builder(width).groupCount(64).threads(1).build();
+    Rows floats = Rows.of(new float[2 * width], width);
+    Rows shorts = Rows.of(new short[3 * width], ElementType.BFLOAT16, width);
+    Payoff.forward(NormSpec.Kind.RMS_NORM).isOfFirstTier(500_000_000);
+    CountDownLatch begins = new CountDownLatch(1);
+    KernelThread.later(
+        new KernelThread.Work(
+            () -> {
+              try {
+                begins.await();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            }));
+    norm.apply(floats, floats); // stands in the queue
+    Thread other = new Thread(() -> norm.apply(shorts, shorts));
+    other.start();
+    while (other.isAlive() && other.getState() != Thread.State.TIMED_WAITING) {
+      Thread.onSpinWait();
+    }
+    begins.countDown();
+    other.join(TimeUnit.MINUTES.toMillis(1));
+    assertThat(other.isAlive()).isFalse();
+    awaitKernels();
+    norm.apply(floats, floats);
+    assertThat(norm.backEndParts).isNotNull();
   }
 
   /** A call that would take longer in plain Java waits for its kernel, and keeps an interrupt. */

@@ -464,10 +464,7 @@ public abstract class FirstTier {
   private record Request(FirstTier first, boolean ofNative, boolean adds) implements Runnable {
     @Override
     public void run() {
-      if (first.isSlowerThanKernels()) {
-        first.makeKernels(ofNative, adds);
-        first.ready = true;
-      }
+      first.ready = first.isSlowerThanKernels() && first.makeKernels(ofNative, adds);
     }
   }
 
@@ -486,12 +483,12 @@ public abstract class FirstTier {
   protected abstract Backend backend();
 
   /**
-   * Makes kernels for several rows of float32.
+   * Makes kernels for several rows of float32. False if there are none.
    *
    * @param ofNative whether they are in native memory, or in arrays
    * @param adds whether there is a residual
    */
-  protected abstract void makeKernels(boolean ofNative, boolean adds);
+  protected abstract boolean makeKernels(boolean ofNative, boolean adds);
 
   private int useful(long rows, boolean residual) {
     double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * row;

@@ -1,9 +1,11 @@
 package io.github.rmsnorm4j.internal.norm;
 
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -12,6 +14,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class KernelThread extends Thread {
   private static final long IDLE_SECONDS = 5;
+
+  /** How long a call waits for its kernel at most. */
+  private static final long MOST_NANOS = 10_000_000_000L;
 
   private static final ThreadPoolExecutor ONE =
       new ThreadPoolExecutor(
@@ -29,11 +34,43 @@ public final class KernelThread extends Thread {
     setContextClassLoader(null);
   }
 
-  /** Something to do. What it throws is logged once in a process. */
+  /** Something to do. The first thing that work throws in a process is logged. */
   public static final class Work extends FutureTask<Void> {
     /** Not begun. */
     public Work(Runnable work) {
       super(work, null);
+    }
+
+    /**
+     * Whether it is done. If the caller may wait for it, that may become so; an interrupt is still
+     * set then. The thread of kernels does not wait for itself: it does the work now.
+     */
+    boolean isOverAfter(boolean waiting) {
+      if (Thread.currentThread() instanceof KernelThread) {
+        run();
+      } else if (waiting) {
+        await();
+      }
+      return isDone();
+    }
+
+    private void await() {
+      boolean interrupted = false;
+      long end = System.nanoTime() + MOST_NANOS;
+      long left = MOST_NANOS;
+      while (!isDone() && left > 0) {
+        try {
+          get(left, TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException | TimeoutException e) {
+          break; // The call goes on in plain Java.
+        }
+        left = end - System.nanoTime();
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
 
     @Override
@@ -46,17 +83,8 @@ public final class KernelThread extends Thread {
     }
   }
 
-  /** Whether the caller is this thread, which must not wait for its own work. */
-  static boolean isCurrent() {
-    return Thread.currentThread() instanceof KernelThread;
-  }
-
-  /** Does work later, or now if this is the thread, or none can be started. */
+  /** Does work later; now if no thread can be started. */
   public static void later(Work work) {
-    if (isCurrent()) {
-      work.run();
-      return;
-    }
     try {
       ONE.execute(work);
     } catch (OutOfMemoryError noThread) {

@@ -27,7 +27,7 @@ final class Plan {
   final Compiled compiled;
 
   /** Whether a better back end may serve a later call. */
-  private boolean forNow;
+  private volatile boolean forNow;
 
   /** Does rows that are out of range; null until there are any. */
   private volatile PlainBackEnd.@Nullable Rows plain;

@@ -7,9 +7,8 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.lowering.LoopBackEnd;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
+import io.github.rmsnorm4j.internal.machine.Shortage;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
@@ -85,52 +84,70 @@ public final class Plans {
    * make it waits.
    */
   Plan of(Call call, long rows) {
+    return of(call, rows, true);
+  }
+
+  /** The same plan; if {@code mayWait} is false, no call waits. */
+  Plan of(Call call, long rows, boolean mayWait) {
     OutputStores stores = OutputStores.of(call, rows);
-    Plan kernels = this.kernels.find(call, stores);
+    Plan plan = kernels.find(call, stores);
     if (payoff == null) {
-      return kernels == null
-          ? this.kernels.added(new Plan(call, stores, false, backEnds()))
-          : kernels;
+      return plan == null ? kernels.added(ofKernels(call, stores)) : plan;
     }
-    if (kernels != null && kernels.lasts()) {
-      return kernels;
+    if (plan != null && plan.lasts()) {
+      return plan;
     }
     long elements = rows * call.choices().width();
     payoff.count(elements);
+    boolean waits = mayWait && plan == null && elements > Payoff.ELEMENTS;
     while (paysNow(payoff, elements)) {
-      Future<?> making = later(call, stores, elements);
-      boolean waits = elements > Payoff.ELEMENTS && !KernelThread.isCurrent();
-      if (kernels != null || !making.isDone() && !waits) {
+      if (plan == null && kernels.isFull()) {
+        // Its kernels are there or soon will be: to look for them takes less than plain Java.
+        return kernels.added(ofKernels(call, stores));
+      }
+      if (!isMade(call, stores, elements, waits) || plan != null) {
         break;
       }
-      await(making);
-      kernels = this.kernels.find(call, stores);
+      plan = kernels.find(call, stores);
     }
-    if (kernels != null) {
-      return kernels;
+    if (plan != null) {
+      return plan;
     }
-    Plan plan = plain.find(call, stores);
+    plan = plain.find(call, stores);
     return plan == null
         ? plain.added(new Plan(call, stores, true, List.of(new PlainBackEnd())))
         : plan;
   }
 
-  private boolean paysNow(Payoff payoff, long elements) {
-    return !failed && payoff.pays(elements, Boolean.TRUE.equals(loopsAlone));
+  private Plan ofKernels(Call call, OutputStores stores) {
+    return new Plan(call, stores, false, backEnds());
   }
 
-  /** Has the kernels of a call made, one kind of call after the other. */
-  private Future<?> later(Call call, OutputStores stores, long elements) {
-    KernelThread.Work work;
+  private boolean paysNow(Payoff payoff, long elements) {
+    return !failed && !Shortage.lasts() && payoff.pays(elements, Boolean.TRUE.equals(loopsAlone));
+  }
+
+  /**
+   * Has the kernels of a call made, one kind of call after the other.
+   *
+   * @param waits whether the caller waits, within reason
+   * @return whether some were made, perhaps those of another kind
+   */
+  private boolean isMade(Call call, OutputStores stores, long elements, boolean waits) {
+    KernelThread.Work begun = null;
+    KernelThread.Work now;
     synchronized (this) {
-      if (making != null && !making.isDone()) {
-        return making;
+      now = making;
+      if (now == null || now.isDone()) {
+        begun = new KernelThread.Work(() -> make(call, stores, elements));
+        now = begun;
+        making = begun;
       }
-      work = new KernelThread.Work(() -> make(call, stores, elements));
-      making = work;
     }
-    KernelThread.later(work);
-    return work;
+    if (begun != null) {
+      KernelThread.later(begun); // Not under the lock: it may do the work at once.
+    }
+    return now.isOverAfter(waits);
   }
 
   private void make(Call call, OutputStores stores, long elements) {
@@ -139,28 +156,14 @@ public final class Plans {
       loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
       if (payoff == null || paysNow(payoff, elements)) {
         Plan old = kernels.find(call, stores);
-        kernels.replace(old, new Plan(call, stores, false, backEnds()));
+        kernels.replace(old, ofKernels(call, stores));
       }
+      done = true;
+    } catch (OutOfMemoryError e) {
+      Shortage.note(e);
       done = true;
     } finally {
       failed = !done;
-    }
-  }
-
-  /** Waits for kernels, whatever interrupts. */
-  private static void await(Future<?> making) {
-    boolean interrupted = false;
-    while (!making.isDone()) {
-      try {
-        making.get();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (ExecutionException e) {
-        break; // It was logged, and plain Java goes on.
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
     }
   }
 
@@ -199,6 +202,11 @@ public final class Plans {
         add(plan);
       }
       return plan;
+    }
+
+    /** Whether to keep another plan drops one. */
+    boolean isFull() {
+      return plans.getPlain(MOST - 1) != null;
     }
 
     /** Keeps a plan, in the place of the oldest one. */

@@ -25,9 +25,9 @@ public final class Runner {
     run(call, plans.of(call, rows), rows, threads);
   }
 
-  /** Does all rows if kernels do them. If plain Java would, it returns false. */
+  /** Does all rows if kernels do them. If plain Java would, it returns false, and does not wait. */
   public static boolean runKernels(Call call, Plans plans, long rows, int threads) {
-    Plan plan = plans.of(call, rows);
+    Plan plan = plans.of(call, rows, false);
     if (!plan.isForStart()) {
       run(call, plan, rows, threads);
     }
