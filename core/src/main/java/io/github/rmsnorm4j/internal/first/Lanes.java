@@ -19,8 +19,8 @@ final class Lanes {
   private static final Lanes[] OF_THREADS = new Lanes[64 + WAYS];
 
   private final long thread;
-  private final double[] block = new double[SumOrder.LANES];
-  private final double[] total = new double[SumOrder.LANES];
+  final double[] block = new double[SumOrder.LANES];
+  final double[] total = new double[SumOrder.LANES];
   private float[] row = {};
   private float[] sum = {};
   private float[] gain = {};
@@ -84,9 +84,8 @@ final class Lanes {
     return bytes;
   }
 
-  /** Row sum of {@code x - shift}. */
+  /** Row sum of {@code x - shift}, in clear lanes. */
   double sum(float[] x, double shift, int width, int piece) {
-    begin();
     for (int i = 0; i < width; ) {
       int end = Math.min(width, i + piece);
       PlainLoops.add(block, x, shift, i, end);
@@ -95,9 +94,8 @@ final class Lanes {
     return tree(width);
   }
 
-  /** Row sum of the squares of {@code x - shift}. */
+  /** Row sum of the squares of {@code x - shift}, in clear lanes. */
   double squares(float[] x, double shift, int width, int piece) {
-    begin();
     for (int i = 0; i < width; ) {
       int end = Math.min(width, i + piece);
       PlainLoops.addSquares(block, x, shift, i, end);
@@ -106,7 +104,8 @@ final class Lanes {
     return tree(width);
   }
 
-  private void begin() {
+  /** Before a sum. */
+  void clear() {
     Arrays.fill(block, 0);
     Arrays.fill(total, 0);
   }

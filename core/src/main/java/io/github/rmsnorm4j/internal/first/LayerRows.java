@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.first;
 
+import io.github.rmsnorm4j.internal.formula.SumOrder;
 import java.util.Objects;
 
 /**
@@ -17,9 +18,15 @@ final class LayerRows {
   static void normalise(FirstTier norm, Lanes lanes, float[] x, float[] gain, float[] y) {
     int width = norm.width;
     float[] bias = Objects.requireNonNull(norm.bias);
+    // Written out: the JIT compiles a method with a loop after 600 calls, others after 5,000.
+    for (int j = 0; j < SumOrder.LANES; j++) {
+      lanes.block[j] = 0;
+      lanes.total[j] = 0;
+    }
     int piece = PlainLoops.piece();
     double x0 = x[0];
     double s1 = lanes.sum(x, x0, width, piece);
+    lanes.clear();
     double s2 = lanes.squares(x, x0, width, piece);
     double mean = x0 + s1 / width;
     double rstd = 1 / norm.root(Math.max((s2 - s1 * s1 / width) / width, 0));

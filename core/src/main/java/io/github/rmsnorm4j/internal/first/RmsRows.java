@@ -19,6 +19,11 @@ final class RmsRows {
   static void normalise(FirstTier norm, Lanes lanes, float[] x, float[] gain, float[] y) {
     int width = norm.width;
     float[] bias = norm.bias;
+    // Written out: the JIT compiles a method with a loop after 600 calls, others after 5,000.
+    for (int j = 0; j < SumOrder.LANES; j++) {
+      lanes.block[j] = 0;
+      lanes.total[j] = 0;
+    }
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
     double squares = narrow ? Lanes.narrowSquares(x, 0, width) : lanes.squares(x, 0, width, piece);

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.internal.norm;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,7 +21,7 @@ public final class KernelThread extends Thread {
 
   private static final ThreadPoolExecutor ONE =
       new ThreadPoolExecutor(
-          1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), KernelThread::new);
+          1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), new Starter());
 
   static {
     ONE.allowCoreThreadTimeOut(true);
@@ -32,6 +33,14 @@ public final class KernelThread extends Thread {
     super(null, work, "rmsnorm4j-kernels", 0, false);
     setDaemon(true);
     setContextClassLoader(null);
+  }
+
+  /** A class and no lambda, which takes the JVM milliseconds in a call. */
+  private static final class Starter implements ThreadFactory {
+    @Override
+    public Thread newThread(Runnable work) {
+      return new KernelThread(work);
+    }
   }
 
   /** Something to do. The first thing that work throws in a process is logged. */
