@@ -841,7 +841,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     boolean rounds = quantizer().roundsOutput() && x.type() != ElementType.FLOAT64;
     ElementType type = rounds ? x.type() : ElementType.FLOAT32;
     BackEndParts parts = backEndParts();
-    int bits = parts.plans.machineBits(x.rows() * width);
+    int bits = parts.plans.machineBits(x.rows() * width, q.memory(), rule);
     RowMemory output =
         y == null ? QuantizedChunks.any(type, q.memory(), rule, bits) : parts.memory.of(y, groups);
     try (Call call = forwardCall(x, residual, z, null, null, output, null, null, null, null)) {

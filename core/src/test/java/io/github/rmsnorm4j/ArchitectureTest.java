@@ -97,7 +97,7 @@ class ArchitectureTest {
         + " RowPart CodeFactor CodeRounding internal.backend internal.codec internal.formula"
         + " internal.norm internal.parallel internal.lowering.machine internal.quantized",
     "internal.norm, NormSpec ElementType internal.formula internal.backend internal.lowering"
-        + " internal.lowering.machine internal.parallel internal.quantized",
+        + " internal.lowering.machine internal.machine internal.parallel internal.quantized",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"
   })
   void arrowsPointDownwards(String from, String allowed) {

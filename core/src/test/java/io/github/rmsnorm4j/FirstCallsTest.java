@@ -2,12 +2,10 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.internal.norm.KernelThread;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +56,7 @@ class FirstCallsTest {
       long calls = Long.parseLong(args[2]) / x.length;
       for (long i = 0; i < calls + 10; i++) {
         if (i >= calls && rows > 1) {
-          awaitKernels();
+          KernelsReady.await();
         }
         call(norm, x, xs, y, ys, rows);
         if (!Arrays.equals(y, first) || !Arrays.equals(narrowY, narrowFirst)) {
@@ -68,13 +66,6 @@ class FirstCallsTest {
         narrowY[(int) (i % y.length)] = 0;
       }
       System.out.println("done");
-    }
-
-    /** Until all is done that was asked for. */
-    private static void awaitKernels() throws Exception {
-      KernelThread.Work last = new KernelThread.Work(() -> {});
-      KernelThread.later(last);
-      last.get(1, TimeUnit.MINUTES);
     }
 
     private static Rows rows(short[] narrow, ElementType type, int width) {

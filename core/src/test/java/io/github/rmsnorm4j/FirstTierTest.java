@@ -3,7 +3,6 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.first.FirstTier;
-import io.github.rmsnorm4j.internal.norm.KernelThread;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +16,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -385,9 +383,7 @@ class FirstTierTest {
   /** The call that asks for kernels is served, and those until they are ready. */
   private static boolean servesAfterAsking(FirstTier first, float[] x, int rows) throws Exception {
     assertThat(first.apply(x, 0, x, 0, rows)).isTrue();
-    KernelThread.Work after = new KernelThread.Work(() -> {});
-    KernelThread.later(after);
-    after.get(1, TimeUnit.MINUTES);
+    KernelsReady.await();
     return first.apply(x, 0, x, 0, rows);
   }
 

@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.internal.norm.KernelThread;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.Runner;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
+import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -32,12 +34,6 @@ import org.junit.jupiter.api.Test;
 class KernelsMeanwhileTest {
   private static final int NORMS = Backends.ALL_DRAWS ? 400 : 100;
   private static final int CALLS = 20;
-
-  private static void awaitKernels() throws Exception {
-    KernelThread.Work last = new KernelThread.Work(() -> {});
-    KernelThread.later(last);
-    last.get(1, TimeUnit.MINUTES);
-  }
 
   /** Several threads call one norm before, while and after its kernels are made. */
   @Test
@@ -68,7 +64,7 @@ class KernelsMeanwhileTest {
         for (Future<?> one : all) {
           one.get(1, TimeUnit.MINUTES);
         }
-        awaitKernels();
+        KernelsReady.await();
         assertThat(shape.norm.backEndParts).as("kernels of %s", shape.norm).isNotNull();
         shape.check(arena);
       }
@@ -174,7 +170,7 @@ class KernelsMeanwhileTest {
         Runner.run(call, plans, 2, 1);
       }
       assertThat(y).containsExactly(expected);
-      awaitKernels();
+      KernelsReady.await();
     }
     assertThat(tries).hasValue(1);
   }
@@ -210,9 +206,54 @@ class KernelsMeanwhileTest {
     begins.countDown();
     other.join(TimeUnit.MINUTES.toMillis(1));
     assertThat(other.isAlive()).isFalse();
-    awaitKernels();
+    KernelsReady.await();
     norm.apply(floats, floats);
     assertThat(norm.backEndParts).isNotNull();
+  }
+
+  /** Rows become codes by machine code when that is ready, and until then in plain Java. */
+  @Test
+  void codesStayWhileTheirCodeIsMade() throws Exception {
+    int width = 1024;
+    float[] x = new float[3 * width];
+    SplittableRandom random = new SplittableRandom(3);
+    for (int i = 0; i < x.length; i++) {
+      x[i] = (float) random.nextDouble(-1, 1);
+    }
+    Rows rows = Rows.of(x, width);
+    Payoff.QUANTIZE.end();
+    Payoff.forward(NormSpec.Kind.RMS_NORM).end();
+    for (QuantizedType type : List.of(QuantizedType.Q8_0, QuantizedType.int8(64))) {
+      Norm norm = RmsNorm.builder(width).threads(1).build();
+      byte[] expected = new byte[3 * (int) type.rowBytes(width)];
+      Norm plain = RmsNorm.builder(width).backend(Backend.scalar()).build();
+      plain.apply(rows, codes(expected, type, width));
+      byte[] quantized = new byte[expected.length];
+      Quantizer.defaults().quantize(rows, codes(quantized, type, width), 1);
+      for (int call = 0; call < 6; call++) {
+        byte[] found = new byte[expected.length];
+        norm.apply(rows, codes(found, type, width));
+        assertThat(found).isEqualTo(expected);
+        byte[] again = new byte[expected.length];
+        Quantizer.defaults().quantize(rows, codes(again, type, width), 1);
+        assertThat(again).isEqualTo(quantized);
+        if (call > 1) {
+          KernelsReady.await();
+        }
+      }
+      QuantizedRows ready = codes(expected, type, width);
+      CodeRule rule = Quantizer.defaults().rule();
+      assertThat(QuantizedChunks.isReady(ready.memory(), rule, Backend.best().machineBits()))
+          .isTrue();
+      assertThat(norm.backEndParts().plans.machineBits(1, ready.memory(), rule))
+          .isEqualTo(Backend.best().machineBits());
+    }
+  }
+
+  private static QuantizedRows codes(byte[] codes, QuantizedType type, int width) {
+    return type == QuantizedType.Q8_0
+        ? QuantizedRows.of(codes, type, width)
+        : QuantizedRows.of(codes, new float[3 * type.scales(width)], type, width);
   }
 
   /** A call that would take longer in plain Java waits for its kernel, and keeps an interrupt. */
@@ -223,7 +264,7 @@ class KernelsMeanwhileTest {
     Thread.currentThread().interrupt();
     norm.apply(x, x);
     assertThat(Thread.interrupted()).isTrue();
-    awaitKernels();
+    KernelsReady.await();
     assertThat(norm.backEndParts().plans.machineBits(1)).isEqualTo(norm.backend().machineBits());
   }
 

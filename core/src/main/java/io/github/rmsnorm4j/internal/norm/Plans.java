@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.internal.lowering.LoopBackEnd;
 import io.github.rmsnorm4j.internal.lowering.VectorBackEnd;
 import io.github.rmsnorm4j.internal.lowering.machine.MachineBackEnd;
 import io.github.rmsnorm4j.internal.machine.Shortage;
+import io.github.rmsnorm4j.internal.quantized.CodeMemory;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
@@ -76,6 +78,13 @@ public final class Plans {
             || elements > Payoff.ELEMENTS
             || loopsAlone != null && payoff.pays(elements, false);
     return known ? machineBits.getAsInt() : 0;
+  }
+
+  /** The same for a call whose output becomes codes; 0 until their machine code is made. */
+  public int machineBits(long elements, CodeMemory codes, CodeRule rule) {
+    int bits = machineBits(elements);
+    boolean atOnce = payoff == null || elements > Payoff.ELEMENTS;
+    return atOnce || bits == 0 ? bits : CodeKernels.ready(codes, rule, machineBits);
   }
 
   /**

@@ -89,10 +89,16 @@ public final class QuantizedRunner {
       IntSupplier machineBits) {
     double bytes = (double) rows * codes.width() * x.type().bytes();
     int useful = Runner.useful(bytes, threads);
-    long elements = rows * codes.width();
-    Payoff.QUANTIZE.count(elements);
-    int bits = Payoff.QUANTIZE.pays(elements, false) ? machineBits.getAsInt() : 0;
+    int bits = bits(rows * codes.width(), codes, rule, machineBits);
     RowScheduler.run(rows, useful, (from, to) -> rows(x, from, to, codes, rule, bits));
+  }
+
+  private static int bits(long elements, CodeMemory codes, CodeRule rule, IntSupplier machineBits) {
+    Payoff.QUANTIZE.count(elements);
+    if (elements > Payoff.ELEMENTS) {
+      return machineBits.getAsInt();
+    }
+    return Payoff.QUANTIZE.pays(elements, false) ? CodeKernels.ready(codes, rule, machineBits) : 0;
   }
 
   private static void rows(

@@ -72,12 +72,21 @@ final class MachineBlocks {
     if (!serves(format, rule, BlockCode.GROUP)) {
       return null;
     }
+    Kind kind = kind(format, rule, bits);
+    MemorySegment code = code(kind);
+    return code == null ? null : new MachineBlocks(kind, code);
+  }
+
+  /** Whether there is nothing to make for a rule, or not any more. */
+  static boolean isMade(CodeFormat format, CodeRule rule, int bits) {
+    return !serves(format, rule, BlockCode.GROUP) || MADE.containsKey(kind(format, rule, bits));
+  }
+
+  private static Kind kind(CodeFormat format, CodeRule rule, int bits) {
     // Code for 512 bits does 64 elements at a time: two blocks of 32, or a part of a longer one.
     int block = bits == 512 && format.block() != BlockCode.GROUP ? 64 : BlockCode.GROUP;
     CodeFormat made = new CodeFormat(format.layout(), block, format.float8(), false);
-    Kind kind = new Kind(made, rule, bits);
-    MemorySegment code = code(kind);
-    return code == null ? null : new MachineBlocks(kind, code);
+    return new Kind(made, rule, bits);
   }
 
   /** The code of a kind; null if there is none, or no memory for it at the moment. */

@@ -96,6 +96,18 @@ public final class QuantizedChunks implements AutoCloseable {
     return isNative ? NATIVE : ANY[type.ordinal()];
   }
 
+  /** Whether a call makes no machine code, because it is there, or there is none. */
+  public static boolean isReady(CodeMemory to, CodeRule rule, int bits) {
+    return bits == 0 || MachineBlocks.isMade(to.format(), rule, bits);
+  }
+
+  /** Makes the machine code of a rule, if there is any. */
+  public static void makeReady(CodeMemory to, CodeRule rule, int bits) {
+    if (bits > 0) {
+      MachineBlocks.of(to.format(), rule, bits);
+    }
+  }
+
   /**
    * For rows of a call of this thread.
    *

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.KernelsReady;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
@@ -91,7 +92,7 @@ class CallersStateTest {
   /** The scales of some blocks are subnormal. */
   @ParameterizedTest
   @MethodSource("typesAndStates")
-  void doesNotChangeCodes(QuantizedType type, int state) {
+  void doesNotChangeCodes(QuantizedType type, int state) throws Exception {
     assumeThat(Machine.here().bits()).as(Machine.here().whyNot()).isPositive();
     int width = 64;
     int rows = 1 << 12;
@@ -104,6 +105,7 @@ class CallersStateTest {
     Codes expected = new Codes(type, rows, width);
     Codes found = new Codes(type, rows, width);
     Quantizer.defaults().quantize(Rows.of(x, width), expected.rows, 1);
+    KernelsReady.await();
     int after =
         CallersState.during(
             state, () -> Quantizer.defaults().quantize(Rows.of(x, width), found.rows, 1));
