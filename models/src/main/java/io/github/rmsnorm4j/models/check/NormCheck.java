@@ -180,9 +180,11 @@ public final class NormCheck {
     double[] epsilons =
         fits.isEmpty() ? new double[] {Double.NaN, Double.NaN} : epsilons(fits.getFirst(), window);
     List<Finding> findings = List.copyOf(named.values());
+    long exact = fits.isEmpty() ? 0 : Score.exactlyEqual(fits.getFirst().norm(), sample, rows);
     return new CheckReport(
         status(named.size()),
-        new Verdict(findings, others, epsilons, solved, !recovered.isEmpty(), sample).sentences(),
+        new Verdict(findings, exact, others, epsilons, solved, !recovered.isEmpty(), sample)
+            .sentences(),
         findings,
         others,
         epsilons[0],

@@ -37,6 +37,23 @@ record Score(
     return total;
   }
 
+  /** How many elements are equal with the rstd that this library computes, the nearest one. */
+  static long exactlyEqual(Hypothesis norm, Sample sample, Recovered.Rows rows) {
+    Form form = norm.form();
+    Parameters parameters = Parameters.of(form, sample);
+    long equal = 0;
+    for (int row = 0; row < sample.rows(); row++) {
+      Elements elements = new Elements(form, rows.row(form, row), parameters);
+      double scale = Grid.at(form.float64(), elements.scale(norm.statistic())).number(0);
+      double centre = elements.centre(scale);
+      double[] y = sample.y(row);
+      for (int i = 0; i < y.length; i++) {
+        equal += elements.at(i, scale, centre) == y[i] ? 1 : 0;
+      }
+    }
+    return equal;
+  }
+
   private static Score of(
       Form form, Statistic statistic, Elements row, double[] y, long usualWindow) {
     Grid grid = Grid.at(form.float64(), row.scale(statistic));

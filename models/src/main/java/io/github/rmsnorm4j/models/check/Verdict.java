@@ -13,6 +13,7 @@ final class Verdict {
   private final List<Finding> all;
   private final List<Finding> named;
   private final Differences differences;
+  private final long exact;
   private final List<Finding> others;
   private final double[] epsilons;
   private final boolean solved;
@@ -22,11 +23,13 @@ final class Verdict {
   /**
    * Takes what was found.
    *
+   * @param exact how many elements the first named norm makes with the rstd of this library
    * @param solved whether the named norms are from no table
    * @param shaped whether some form makes every row, with an rstd of its own
    */
   Verdict(
       List<Finding> named,
+      long exact,
       List<Finding> others,
       double[] epsilons,
       boolean solved,
@@ -37,6 +40,7 @@ final class Verdict {
     boolean near = !named.isEmpty() && named.getFirst().greatestUlp() <= Window.NEAR;
     this.named = named.stream().filter(norm -> !near || norm.greatestUlp() <= Window.NEAR).toList();
     this.differences = new Differences(this.named);
+    this.exact = exact;
     this.others = others;
     this.epsilons = epsilons;
     this.solved = solved;
@@ -63,6 +67,14 @@ final class Verdict {
         String.format(
             Locale.ROOT, "all %,d elements that were compared are equal", first.elements());
     sentences.addAll(differences.sentences("Y is " + differences.name(), equal, "or"));
+    if (exact < first.elements()) {
+      sentences.add(
+          String.format(
+              Locale.ROOT,
+              "With the rstd that this library computes %,d are equal; in some rows that of Y is up to %s ulp off.",
+              exact,
+              first.greatestUlp()));
+    }
     named.stream()
         .filter(norm -> norm.spec() != null && norm.greatestUlp() == 0)
         .map(norm -> "normalize --like '%s' computes these elements.".formatted(norm.spec()))

@@ -3,8 +3,11 @@ package io.github.rmsnorm4j.models.check;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -206,6 +209,34 @@ class OtherSumsTest {
                     && norm.epsilonAt().equals("inside")
                     && norm.part() == gain.length
                     && norm.gainOffset() == 0);
+  }
+
+  /** A norm that makes all elements with some rstd need not have the bits of this library. */
+  @Test
+  void saysHowManyElementsHaveTheRstdOfThisLibrary() {
+    Random random = new Random(9);
+    int width = 768;
+    ElementType type = ElementType.FLOAT32;
+    double[][] x = TypedRows.random(random, 20, width, 0, 0.05, type);
+    double[] gain = TypedRows.random(random, 1, width, 1, 0.5, type)[0];
+    double[][] y = rmsNorm(x, gain, type, Order.SEQUENTIAL);
+    Rows own = TypedRows.of(new double[x.length][width], type);
+    RmsNorm.builder(width).epsilon(EPSILON).gain(gain).build().apply(TypedRows.of(x, type), own);
+    double[][] ofLibrary = TypedRows.values(own);
+    Sample sample = new Sample(width, type, type, gain, type, null, null);
+    long equal = 0;
+    for (int row = 0; row < x.length; row++) {
+      sample.add(x[row], y[row], null);
+      for (int i = 0; i < width; i++) {
+        equal += y[row][i] == ofLibrary[row][i] ? 1 : 0;
+      }
+    }
+    String sentence =
+        String.format(
+            Locale.ROOT, "With the rstd that this library computes %,d are equal;", equal);
+    assertThat(equal).isBetween(1L, x.length * width - 1L);
+    assertThat(new NormCheck(sample, List.of()).run(() -> {}).verdict())
+        .anyMatch(said -> said.startsWith(sentence));
   }
 
   /** bfloat16 rows that are stored as float32, as NumPy files have to. */
