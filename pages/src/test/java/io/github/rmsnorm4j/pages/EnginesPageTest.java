@@ -407,8 +407,8 @@ class EnginesPageTest {
   /** In the order of the page. */
   private static final List<String> LOOKS =
       List.of(
-          LOOP, PROMPT, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED, OWNERS,
-          BLOCKS, REFERENCE, APART, COMPILING);
+          LOOP, PROMPT, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED,
+          OWNERS, BLOCKS, REFERENCE, APART, COMPILING);
 
   @TempDir Path folder;
 

@@ -33,12 +33,22 @@ record Decode(
   /** Read before each call. */
   private static final int MEBIBYTES = 4;
 
-  private record Start(String title, List<String> flags) {}
+  /**
+   * A JVM.
+   *
+   * @param subject what normalises in it, as the program knows it
+   */
+  private record Start(String title, String subject, List<String> flags) {}
+
+  private static final Start LOOP = new Start("plain loop", "LOOP", List.of());
 
   private static final List<Start> STARTS =
       List.of(
-          new Start("without flags", List.of()),
-          new Start("with native access", List.of("--enable-native-access=ALL-UNNAMED")));
+          new Start("without flags", "OWN", List.of()),
+          new Start("with native access", "OWN", List.of("--enable-native-access=ALL-UNNAMED")));
+
+  /** For several rows. */
+  private static final Start JAVA_LOOPS = new Start("Java loops chosen", "LOOPS", List.of());
 
   private static final Map<Column, Double> GOALS =
       Map.of(
@@ -67,6 +77,14 @@ record Decode(
       this(title, kind, width, NORMS, TOKENS, Map.of(Column.ALL, all));
     }
 
+    List<Start> starts() {
+      List<Start> starts = new ArrayList<>(STARTS);
+      if (kind.equals("PROMPT")) {
+        starts.add(JAVA_LOOPS);
+      }
+      return starts;
+    }
+
     /** Another width has no goals. */
     Call ofWidth(int other) {
       String otherTitle = title.replaceFirst("\\d+$", "" + other);
@@ -84,6 +102,8 @@ record Decode(
           new Call("RMSNorm 4096", "RMSNORM", 4096, 0.7),
           new Call("RMSNorm 512", "RMSNORM", 512, 0.9),
           new Call("RMSNorm, 8 rows of 128", "HEADS", 128, 1.0),
+          new Call("RMSNorm, 128 rows of 64", "PROMPT", 64, 1, PROMPTS, Map.of()),
+          new Call("RMSNorm, 128 rows of 512", "PROMPT", 512, 1, PROMPTS, Map.of()),
           new Call(
               "RMSNorm, 128 rows of 4096",
               "PROMPT",
@@ -100,7 +120,8 @@ record Decode(
     ModuleBuild build = Against.measurements();
     String classPath = build.classPath(build.checkout(), err);
     out.println(
-        "%s norms a token (128 rows: 1), %s MiB read between calls, medians of %s rounds of fresh JVMs."
+        ("%s norms a token (128 rows: 1), %s MiB read between calls,"
+                + " medians of %s rounds of fresh JVMs.")
             .formatted(NORMS, MEBIBYTES, rounds));
     out.println(
         "Milliseconds of the loop; this library in multiples of it, building and longest in ms.");
@@ -131,16 +152,15 @@ record Decode(
     for (int round = 1; round <= rounds; round++) {
       err.println("%s: round %s of %s".formatted(call.title, round, rounds));
       err.flush();
-      loop.add(times(call, classPath, "loop", List.of()));
-      for (Start start : STARTS) {
-        own.computeIfAbsent(start.title, _ -> new ArrayList<>())
-            .add(times(call, classPath, "own", start.flags));
+      loop.add(times(call, classPath, LOOP));
+      for (Start start : call.starts()) {
+        own.computeIfAbsent(start.title, _ -> new ArrayList<>()).add(times(call, classPath, start));
       }
     }
     out.println();
     DecodeTable.lines(call.title, loop, own).forEach(out::println);
     out.flush();
-    own.forEach((start, of) -> missed.addAll(missed(call, start, of, loop)));
+    STARTS.forEach(start -> missed.addAll(missed(call, start.title, own.get(start.title), loop)));
   }
 
   private static List<String> missed(Call call, String start, List<Times> own, List<Times> loop) {
@@ -162,15 +182,16 @@ record Decode(
     return missed;
   }
 
-  private static Times times(Call call, String classPath, String subject, List<String> flags)
+  private static Times times(Call call, String classPath, Start start)
       throws IOException, InterruptedException {
     Path result = Files.createTempFile("rmsnorm-bench", ".txt");
     Path said = Files.createTempFile("rmsnorm-bench", ".log");
     try {
       List<String> command = new ArrayList<>();
       command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      command.addAll(flags);
-      command.addAll(List.of("-cp", classPath, PROGRAM, result.toString(), subject, call.kind));
+      command.addAll(start.flags);
+      command.addAll(List.of("-cp", classPath, PROGRAM, result.toString()));
+      command.addAll(List.of(start.subject, call.kind));
       command.addAll(List.of("" + call.width, "" + call.norms, "" + call.tokens, "" + MEBIBYTES));
       ProcessBuilder jvm = new ProcessBuilder(command);
       if (ModuleBuild.run(jvm.redirectErrorStream(true).redirectOutput(said.toFile())) != 0) {

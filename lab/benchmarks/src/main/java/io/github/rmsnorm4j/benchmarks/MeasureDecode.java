@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.benchmarks;
 
+import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
@@ -23,7 +24,7 @@ public final class MeasureDecode {
   private static float read;
 
   private final Kind kind;
-  private final boolean isOwn;
+  private final Contender subject;
   private final int width;
   private final int rows;
   private final int offset;
@@ -36,6 +37,16 @@ public final class MeasureDecode {
   private final Norm[] norms;
   private final long[] nanos;
   private long building;
+
+  /** What normalises. */
+  public enum Contender {
+    /** The plain loop of a port. */
+    LOOP,
+    /** This library with the backend that it takes. */
+    OWN,
+    /** This library with Java loops. */
+    LOOPS
+  }
 
   /** What a call does. */
   public enum Kind {
@@ -65,9 +76,10 @@ public final class MeasureDecode {
     }
   }
 
-  private MeasureDecode(Kind kind, boolean isOwn, int width, int norms, int tokens, int mebibytes) {
+  private MeasureDecode(
+      Kind kind, Contender subject, int width, int norms, int tokens, int mebibytes) {
     this.kind = kind;
-    this.isOwn = isOwn;
+    this.subject = subject;
     this.width = width;
     rows = kind.rows;
     offset = kind == Kind.OFFSET ? OFFSET : 0;
@@ -92,8 +104,8 @@ public final class MeasureDecode {
    * Writes nanoseconds to a file, a line each: of building the norms, the processor time of the
    * process, and of each call; where two threads call, those of the slower one.
    *
-   * @param args the file, {@code own} or {@code loop}, the {@link Kind}, the width, the number of
-   *     norms, the number of tokens, and the MiB that are read before each call
+   * @param args the file, the {@link Contender}, the {@link Kind}, the width, the number of norms,
+   *     the number of tokens, and the MiB that are read before each call
    * @throws IOException if the file cannot be written
    * @throws InterruptedException if somebody interrupts this thread
    */
@@ -105,7 +117,7 @@ public final class MeasureDecode {
       MeasureDecode one =
           new MeasureDecode(
               kind,
-              args[1].equals("own"),
+              Contender.valueOf(args[1]),
               Integer.parseInt(args[3]),
               Integer.parseInt(args[4]),
               Integer.parseInt(args[5]),
@@ -141,11 +153,14 @@ public final class MeasureDecode {
 
   private void run() {
     long begin = System.nanoTime();
-    for (int i = 0; isOwn && i < norms.length; i++) {
+    for (int i = 0; subject != Contender.LOOP && i < norms.length; i++) {
       Norm.Builder<?> builder =
           kind == Kind.LAYERNORM
               ? LayerNorm.builder(width).bias(biases[i])
               : RmsNorm.builder(width);
+      if (subject == Contender.LOOPS) {
+        builder.backend(Backend.loops());
+      }
       norms[i] = builder.epsilon(EPSILON).gain(gains[i]).threads(1).build();
     }
     building = System.nanoTime() - begin;
@@ -157,7 +172,7 @@ public final class MeasureDecode {
       read = sum;
       Arrays.fill(residual, 1);
       begin = System.nanoTime();
-      if (isOwn) {
+      if (subject != Contender.LOOP) {
         norm(norms[call % norms.length]);
       } else {
         loop(call % norms.length);
