@@ -41,7 +41,7 @@ public abstract class FirstTier {
   private final int groups;
 
   /** The width of a whole row. */
-  private final int row;
+  private final int rowWidth;
 
   /** What is added to a gain of a call; the norm's own gain has it. */
   private final float gainOffset;
@@ -88,7 +88,7 @@ public abstract class FirstTier {
       @Nullable Payoff payoff) {
     kind = spec.kind();
     groups = spec.groups().count(width);
-    row = width;
+    rowWidth = width;
     this.width = width / groups;
     this.gain = gain == null ? filled(this.width, 1) : gain;
     gainOffset = (float) spec.gainOffset();
@@ -146,7 +146,7 @@ public abstract class FirstTier {
     return x != null
         && y != null
         && areWhole(x, y)
-        && rows(x, 0, null, 0, gain, y, 0, x.length / row);
+        && rows(x, 0, null, 0, gain, y, 0, x.length / rowWidth);
   }
 
   /** Normalises rows of arrays. */
@@ -163,8 +163,8 @@ public abstract class FirstTier {
         && y != null
         && areWhole(x, y)
         && gain != null
-        && gain.length == row
-        && apply(x, 0, gain, 0, y, 0, x.length / row);
+        && gain.length == rowWidth
+        && apply(x, 0, gain, 0, y, 0, x.length / rowWidth);
   }
 
   /** Likewise, in rows of arrays. */
@@ -188,7 +188,7 @@ public abstract class FirstTier {
         && residual.length == x.length
         && x != residual
         && y != residual
-        && rows(x, 0, residual, 0, gain, y, 0, x.length / row);
+        && rows(x, 0, residual, 0, gain, y, 0, x.length / rowWidth);
   }
 
   /** Likewise, in rows of arrays. */
@@ -210,17 +210,17 @@ public abstract class FirstTier {
   }
 
   private boolean areWhole(float[] x, float[] y) {
-    return x.length == y.length && x.length % row == 0;
+    return x.length == y.length && x.length % rowWidth == 0;
   }
 
   private boolean isIn(float[] array, int offset, int rows) {
     return array != null
         && (offset | rows) >= 0
-        && (long) rows * row <= (long) array.length - offset;
+        && (long) rows * rowWidth <= (long) array.length - offset;
   }
 
   private boolean areApart(int offset, int other, int rows) {
-    return Math.abs((long) offset - other) >= (long) rows * row;
+    return Math.abs((long) offset - other) >= (long) rows * rowWidth;
   }
 
   private boolean isSingle(long rows) {
@@ -266,8 +266,8 @@ public abstract class FirstTier {
       int yOffset,
       long from,
       long to) {
-    int end = (int) to * row;
-    for (int i = (int) from * row; i < end; i += width) {
+    int end = (int) to * rowWidth;
+    for (int i = (int) from * rowWidth; i < end; i += width) {
       row(x, xOffset + i, residual, residualOffset + i, gain, y, yOffset + i);
     }
   }
@@ -452,7 +452,7 @@ public abstract class FirstTier {
     if (!asked) {
       Payoff counts = payoff == null ? Payoff.forward(kind) : payoff;
       payoff = counts;
-      if (!counts.isOfFirstTier(rows * row)) {
+      if (!counts.isOfFirstTier(rows * rowWidth)) {
         asked = true;
         KernelThread.later(new KernelThread.Work(new Request(this, ofNative, adds)));
       }
@@ -491,7 +491,7 @@ public abstract class FirstTier {
   protected abstract boolean makeKernels(boolean ofNative, boolean adds);
 
   private int useful(long rows, boolean residual) {
-    double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * row;
+    double bytes = (residual ? 4.0 : 2.0) * Float.BYTES * rows * rowWidth;
     return threads == 1 ? 1 : Runner.useful(bytes, threads);
   }
 
