@@ -132,7 +132,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
         : null;
   }
 
-  /** The class that the field has, since the JVM loads it to verify that it is a first tier. */
+  /**
+   * The type of the field, too: to verify a field of the superclass, the JVM would load both
+   * classes for a norm that has no first tier.
+   */
   static final class First extends FirstTier {
     private final Norm norm;
 

@@ -188,15 +188,7 @@ class KernelsMeanwhileTest {
     Rows shorts = Rows.of(new short[3 * width], ElementType.BFLOAT16, width);
     Payoff.forward(NormSpec.Kind.RMS_NORM).isOfFirstTier(500_000_000);
     CountDownLatch begins = new CountDownLatch(1);
-    KernelThread.later(
-        new KernelThread.Work(
-            () -> {
-              try {
-                begins.await();
-              } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-              }
-            }));
+    KernelThread.later(new KernelThread.Work(() -> await(begins)));
     norm.apply(floats, floats); // stands in the queue
     Thread other = new Thread(() -> norm.apply(shorts, shorts));
     other.start();
@@ -254,6 +246,82 @@ class KernelsMeanwhileTest {
     return type == QuantizedType.Q8_0
         ? QuantizedRows.of(codes, type, width)
         : QuantizedRows.of(codes, new float[3 * type.scales(width)], type, width);
+  }
+
+  /**
+   * A kind of call that had its kernel finds it again, if others have taken its place meanwhile.
+   */
+  @Test
+  void moreKindsThanAreKeptStayWithKernels() throws Exception {
+    Norm norm = RmsNorm.builder(64).threads(1).build();
+    Payoff.forward(NormSpec.Kind.RMS_NORM).end();
+    List<ElementType> types =
+        List.of(ElementType.FLOAT32, ElementType.FLOAT16, ElementType.BFLOAT16);
+    for (int round = 0; round < 3; round++) {
+      for (ElementType in : types) {
+        for (ElementType out : types) {
+          boolean served = runsKernels(norm, norm.backEndParts().plans, in, out);
+          if (round == 2) {
+            assertThat(served).as("%s to %s", in, out).isTrue();
+          } else {
+            KernelsReady.await();
+          }
+        }
+      }
+    }
+  }
+
+  private static boolean runsKernels(Norm norm, Plans plans, ElementType in, ElementType out) {
+    Rows x = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), in, 2, 64);
+    Rows y = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), out, 2, 64);
+    RowMemory output = norm.backEndParts().memory.of(y, 1);
+    try (Call call = norm.forwardCall(x, null, null, null, null, output, null, null, null, null)) {
+      return Runner.runKernels(call, plans, 2, 1);
+    }
+  }
+
+  /**
+   * The thread of kernels makes one for a call of its own, and another call is not kept waiting.
+   */
+  @Test
+  void nobodyWaitsWhileTheThreadMakesAKernel() throws Exception {
+    Payoff payoff = new Payoff();
+    payoff.end();
+    CountDownLatch asked = new CountDownLatch(1);
+    CountDownLatch goesOn = new CountDownLatch(1);
+    Plans plans =
+        new Plans(
+            () -> {
+              asked.countDown();
+              await(goesOn);
+              return 0;
+            },
+            () -> 0,
+            true,
+            payoff);
+    Norm norm = RmsNorm.builder(64).build();
+    KernelThread.later(
+        new KernelThread.Work(
+            () -> runsKernels(norm, plans, ElementType.FLOAT32, ElementType.FLOAT32)));
+    await(asked);
+    ExecutorService caller = Executors.newSingleThreadExecutor();
+    try {
+      Future<Boolean> other =
+          caller.submit(() -> runsKernels(norm, plans, ElementType.BFLOAT16, ElementType.BFLOAT16));
+      assertThat(other.get(1, TimeUnit.MINUTES)).isFalse();
+    } finally {
+      goesOn.countDown();
+      caller.shutdown();
+    }
+    KernelsReady.await();
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(2, TimeUnit.MINUTES)).isTrue();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** A call that would take longer in plain Java waits for its kernel, and keeps an interrupt. */

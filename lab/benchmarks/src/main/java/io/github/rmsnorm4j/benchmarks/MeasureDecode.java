@@ -24,7 +24,7 @@ public final class MeasureDecode {
   private static float read;
 
   private final Kind kind;
-  private final Contender subject;
+  private final Competitor subject;
   private final int width;
   private final int rows;
   private final int offset;
@@ -39,7 +39,7 @@ public final class MeasureDecode {
   private long building;
 
   /** What normalises. */
-  public enum Contender {
+  public enum Competitor {
     /** The plain loop of a port. */
     LOOP,
     /** This library with the backend that it takes. */
@@ -77,7 +77,7 @@ public final class MeasureDecode {
   }
 
   private MeasureDecode(
-      Kind kind, Contender subject, int width, int norms, int tokens, int mebibytes) {
+      Kind kind, Competitor subject, int width, int norms, int tokens, int mebibytes) {
     this.kind = kind;
     this.subject = subject;
     this.width = width;
@@ -104,7 +104,7 @@ public final class MeasureDecode {
    * Writes nanoseconds to a file, a line each: of building the norms, the processor time of the
    * process, and of each call; where two threads call, those of the slower one.
    *
-   * @param args the file, the {@link Contender}, the {@link Kind}, the width, the number of norms,
+   * @param args the file, the {@link Competitor}, the {@link Kind}, the width, the number of norms,
    *     the number of tokens, and the MiB that are read before each call
    * @throws IOException if the file cannot be written
    * @throws InterruptedException if somebody interrupts this thread
@@ -117,7 +117,7 @@ public final class MeasureDecode {
       MeasureDecode one =
           new MeasureDecode(
               kind,
-              Contender.valueOf(args[1]),
+              Competitor.valueOf(args[1]),
               Integer.parseInt(args[3]),
               Integer.parseInt(args[4]),
               Integer.parseInt(args[5]),
@@ -153,12 +153,12 @@ public final class MeasureDecode {
 
   private void run() {
     long begin = System.nanoTime();
-    for (int i = 0; subject != Contender.LOOP && i < norms.length; i++) {
+    for (int i = 0; subject != Competitor.LOOP && i < norms.length; i++) {
       Norm.Builder<?> builder =
           kind == Kind.LAYERNORM
               ? LayerNorm.builder(width).bias(biases[i])
               : RmsNorm.builder(width);
-      if (subject == Contender.LOOPS) {
+      if (subject == Competitor.LOOPS) {
         builder.backend(Backend.loops());
       }
       norms[i] = builder.epsilon(EPSILON).gain(gains[i]).threads(1).build();
@@ -172,7 +172,7 @@ public final class MeasureDecode {
       read = sum;
       Arrays.fill(residual, 1);
       begin = System.nanoTime();
-      if (subject != Contender.LOOP) {
+      if (subject != Competitor.LOOP) {
         norm(norms[call % norms.length]);
       } else {
         loop(call % norms.length);
