@@ -191,13 +191,19 @@ public final class Backend {
     return nativeAccess;
   }
 
-  /** {@return the backend in one line, for example {@code 256-bit vectors, native access}} */
+  /**
+   * {@return what serves the calls of a norm, in one line, for example {@code plain Java, later
+   * machine code, 512-bit vectors, native access}} Only backends that were chosen by name begin
+   * with their kernels.
+   */
   public String describe() {
     String kernels =
         machineBits() > 0
             ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits())
             : describeVectors();
-    return kernels + (nativeAccess ? ", native access" : ", native memory staged");
+    return (startsPlain ? "plain Java, later " : "")
+        + kernels
+        + (nativeAccess ? ", native access" : ", native memory staged");
   }
 
   private String describeVectors() {

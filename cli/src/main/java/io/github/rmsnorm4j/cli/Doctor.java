@@ -113,7 +113,6 @@ final class Doctor implements Runnable {
     Backend backend = VectorApi.bestBackend(false);
     line("Kernels", backend.describe());
     line("", backend.reason());
-    line("", "calls begin in plain Java, until kernels pay and are made");
     line("", "float32 rows that come one at a time stay in plain Java");
     line("Faster?", advice(backend));
     line(

@@ -139,7 +139,7 @@ class LauncherIT {
             .run(checkout.resolve("rmsnorm"), "doctor");
     assertThat(result.err()).isEmpty();
     assertThat(result.out().replaceAll("\\s+", " "))
-        .containsPattern("Kernels \\d+-bit vectors, native access")
+        .containsPattern("Kernels plain Java, later \\d+-bit vectors, native access")
         .contains("the Vector API is there");
   }
 
