@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import io.github.rmsnorm4j.internal.machine.Jdk;
 import java.util.Locale;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Backend {
   private static final String VECTOR_MODULE = "jdk.incubator.vector";
+  private static final String PLAIN = "plain Java (no vectors)";
   private static final int PREFERRED = -1;
 
   /** Made at the first use. */
@@ -110,8 +112,13 @@ public final class Backend {
     return new Backend(0, new Vectors(0, "plain Java was asked for"), false, false);
   }
 
-  /** {@return the backend of Java loops, which are made at run time and need no flag} */
+  /**
+   * {@return the backend of Java loops, which are made at run time and need no flag}
+   *
+   * @throws UnsupportedOperationException if the JDK is older than 24
+   */
   public static Backend loops() {
+    requireJavaKernels("no Java loops: ");
     return new Backend(0, new Vectors(0, "Java loops were asked for"), true, false);
   }
 
@@ -120,17 +127,26 @@ public final class Backend {
    *
    * @param bits 128, 256 or 512; a width that the machine lacks works too, very slowly
    * @throws IllegalArgumentException if bits is another number
-   * @throws UnsupportedOperationException if this JVM runs without the Vector API
+   * @throws UnsupportedOperationException if this JVM runs without the Vector API, or the JDK is
+   *     older than 24
    */
   public static Backend vector(int bits) {
     if (bits != 128 && bits != 256 && bits != 512) {
       throw new IllegalArgumentException("bits is " + bits + ", it may be 128, 256 or 512");
     }
+    requireJavaKernels("no kernels of vectors: ");
     if (!isVectorApiThere()) {
       throw new UnsupportedOperationException(
           "the Vector API is not there: start java with --add-modules " + VECTOR_MODULE);
     }
     return new Backend(0, new Vectors(bits, null), true, false);
+  }
+
+  private static void requireJavaKernels(String what) {
+    String obstacle = Jdk.obstacle(Jdk.FOR_JAVA_KERNELS);
+    if (obstacle != null) {
+      throw new UnsupportedOperationException(what + obstacle);
+    }
   }
 
   /**
@@ -200,15 +216,15 @@ public final class Backend {
     String kernels =
         machineBits() > 0
             ? String.format(Locale.ROOT, "machine code, %d-bit vectors", machineBits())
-            : describeVectors();
-    return (startsPlain ? "plain Java, later " : "")
+            : describeJavaKernels();
+    return (startsPlain && !kernels.equals(PLAIN) ? "plain Java, later " : "")
         + kernels
         + (nativeAccess ? ", native access" : ", native memory staged");
   }
 
-  private String describeVectors() {
+  private String describeJavaKernels() {
     if (kernelBits() == 0) {
-      return loops ? "Java loops" : "plain Java (no vectors)";
+      return hasLoops() ? "Java loops" : PLAIN;
     }
     return String.format(Locale.ROOT, "%d-bit vectors", kernelBits());
   }
@@ -216,7 +232,7 @@ public final class Backend {
   /** {@return why this backend was chosen, and what would make it faster, in one line} */
   public String reason() {
     if (machineBits() > 0) {
-      return "machine code can be run; other calls take " + describeVectors();
+      return "machine code can be run; other calls take " + describeJavaKernels();
     }
     String why = vectors().whyNone;
     String ofVectors = why == null ? "the Vector API is there" : why;
@@ -237,7 +253,7 @@ public final class Backend {
 
   /** Whether calls that nothing else serves take loops, and not plain Java. */
   boolean hasLoops() {
-    return loops;
+    return loops && Jdk.obstacle(Jdk.FOR_JAVA_KERNELS) == null;
   }
 
   /** Whether calls take plain Java until a kernel pays: whether no other backend was chosen. */
@@ -268,6 +284,10 @@ public final class Backend {
 
   /** Null if vectors are present and fast. */
   private static @Nullable String whyNoVectors() {
+    String obstacle = Jdk.obstacle(Jdk.FOR_JAVA_KERNELS);
+    if (obstacle != null) {
+      return "no Java loops and vectors: " + obstacle;
+    }
     if (!isVectorApiThere()) {
       return "the Vector API is not there, start java with --add-modules " + VECTOR_MODULE;
     }

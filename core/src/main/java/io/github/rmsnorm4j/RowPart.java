@@ -163,7 +163,7 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
     if (denominator.compareTo(FRACTION) > 0) {
       try {
         share = new BigDecimal(numerator).divide(new BigDecimal(denominator)).toPlainString();
-      } catch (ArithmeticException _) {
+      } catch (ArithmeticException ignored) {
         // Not a decimal number, so it stays a fraction.
       }
     }

@@ -95,7 +95,8 @@ class ArchitectureTest {
         + " internal.codec internal.kernel internal.backend internal.machine",
     "internal.first, Backend NormSpec ElementType CastOrder EpsilonPlacement Gate Rows RowGroups"
         + " RowPart CodeFactor CodeRounding internal.backend internal.codec internal.formula"
-        + " internal.norm internal.parallel internal.lowering.machine internal.quantized",
+        + " internal.norm internal.parallel internal.machine internal.lowering.machine"
+        + " internal.quantized",
     "internal.norm, NormSpec ElementType internal.formula internal.backend internal.lowering"
         + " internal.lowering.machine internal.machine internal.parallel internal.quantized",
     "reference, ElementType CastOrder EpsilonPlacement ResidualRounding Gate"

@@ -120,7 +120,7 @@ class ArgumentMemoryTest {
       Rows confined = in(arena);
       call.accept(confined); // Its own thread may.
       Thread other = new Thread(() -> call.accept(confined));
-      other.setUncaughtExceptionHandler((_, e) -> thrown.set(e));
+      other.setUncaughtExceptionHandler((ignored, e) -> thrown.set(e));
       other.start();
       other.join();
     }

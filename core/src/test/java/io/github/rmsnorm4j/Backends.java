@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import io.github.rmsnorm4j.internal.machine.Jdk;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -10,8 +11,11 @@ final class Backends {
   /** Bits of the widest vectors of the Vector API that the machine has, 128 if it has none. */
   static final int WIDEST = Math.max(128, Backend.best().kernelBits());
 
-  /** Those of the Vector API. */
-  static final Backend VECTORS = Backend.vector(WIDEST);
+  /** Whether the JDK has what loops and vectors need. Without, there are none below. */
+  static final boolean HAS_JAVA_KERNELS = Jdk.obstacle(Jdk.FOR_JAVA_KERNELS) == null;
+
+  /** Those of the Vector API; plain Java where the JDK has none. */
+  static final Backend VECTORS = HAS_JAVA_KERNELS ? Backend.vector(WIDEST) : Backend.scalar();
 
   /** Plain Java, loops, vectors, and machine code of every width that the machine has. */
   static final List<Backend> EACH = each();
@@ -28,21 +32,31 @@ final class Backends {
   private Backends() {}
 
   private static List<Backend> each() {
-    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.loops(), VECTORS));
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), VECTORS));
+    if (HAS_JAVA_KERNELS) {
+      backends.add(1, Backend.loops());
+    }
     backends.addAll(machineCode());
     return List.copyOf(backends);
   }
 
   /** Those to check a call of so many elements on: plain Java, loops, vectors, machine code. */
   static List<Backend> of(long elements) {
-    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.loops()));
-    for (int bits : new int[] {128, 256, 512}) {
-      if (bits <= WIDEST || elements <= EMULATED_ELEMENTS) {
-        backends.add(Backend.vector(bits));
-      }
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar()));
+    if (HAS_JAVA_KERNELS) {
+      backends.add(Backend.loops());
+      backends.addAll(vectors(elements <= EMULATED_ELEMENTS ? 512 : WIDEST));
     }
     backends.addAll(machineCode());
     return backends;
+  }
+
+  /** The Vector API with each width up to some bits. */
+  static List<Backend> vectors(int most) {
+    return IntStream.of(128, 256, 512)
+        .filter(bits -> bits <= most && HAS_JAVA_KERNELS)
+        .mapToObj(Backend::vector)
+        .toList();
   }
 
   /**

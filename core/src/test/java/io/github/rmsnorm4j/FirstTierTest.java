@@ -245,7 +245,7 @@ class FirstTierTest {
       return switch (random.nextInt(3)) {
         case 0 -> MemorySegment.ofArray(values.clone());
         case 1 -> MemorySegment.ofArray(all.toArray(ValueLayout.JAVA_BYTE));
-        default -> arena.allocateFrom(ValueLayout.JAVA_FLOAT, values);
+        default -> arena.allocate(all.byteSize(), 4).copyFrom(all);
       };
     }
 
@@ -377,7 +377,7 @@ class FirstTierTest {
     FirstTier single = RmsNorm.builder(8192).build().firstTier(payoff);
     assertThat(servesAfterAsking(single, x, 1)).isTrue();
     FirstTier narrow = RmsNorm.builder(512).build().firstTier(payoff);
-    assertThat(servesAfterAsking(narrow, x, 2)).isFalse();
+    assertThat(servesAfterAsking(narrow, x, 2)).isEqualTo(stays && !Backends.HAS_JAVA_KERNELS);
   }
 
   /** The call that asks for kernels is served, and those until they are ready. */

@@ -76,9 +76,11 @@ final class Golden {
     if (Arm64Test.BITS > 0) {
       return List.of(Backend.scalar(), Backends.VECTORS);
     }
-    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar(), Backend.vector(128)));
-    backends.add(Backend.vector(256));
-    backends.add(Backends.VECTORS);
+    List<Backend> backends = new ArrayList<>(List.of(Backend.scalar()));
+    backends.addAll(Backends.vectors(256));
+    if (Backends.HAS_JAVA_KERNELS) {
+      backends.add(Backends.VECTORS);
+    }
     backends.addAll(Backends.machineCode());
     return backends;
   }

@@ -119,9 +119,9 @@ class KernelsMeanwhileTest {
       Arrays.fill(sum, -0f);
       if (isNative) {
         MemorySegment out = arena.allocate(4L * x.length);
-        Rows in = rows(arena.allocateFrom(ValueLayout.JAVA_FLOAT, x));
+        Rows in = rows(x, arena);
         if (adds) {
-          norm.addAndApply(in, rows(arena.allocateFrom(ValueLayout.JAVA_FLOAT, sum)), rows(out));
+          norm.addAndApply(in, rows(sum, arena), rows(out));
         } else {
           norm.apply(in, rows(out));
         }
@@ -136,6 +136,11 @@ class KernelsMeanwhileTest {
           throw new AssertionError("y[" + i + "] is " + y[i] + ", seed " + seed);
         }
       }
+    }
+
+    private Rows rows(float[] values, Arena arena) {
+      MemorySegment from = MemorySegment.ofArray(values);
+      return rows(arena.allocate(from.byteSize(), 4).copyFrom(from));
     }
 
     private Rows rows(MemorySegment segment) {

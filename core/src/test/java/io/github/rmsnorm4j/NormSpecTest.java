@@ -160,7 +160,7 @@ class NormSpecTest {
     for (int i = 0; i < 2_000; i++) {
       int width = random.nextInt(1, 5_000);
       Variant drawn = Variant.any(random, width, random.nextDouble() * 1e-4);
-      NormSpec spec = drawn.norm(_ -> {}).spec();
+      NormSpec spec = drawn.norm(ignored -> {}).spec();
       assertThat(spec.kind() == NormSpec.Kind.LAYER_NORM).isEqualTo(drawn.centred());
       assertThat(spec.epsilon()).hasValue(drawn.epsilon());
       assertThat(spec.epsilonPlacement()).isEqualTo(drawn.placement());

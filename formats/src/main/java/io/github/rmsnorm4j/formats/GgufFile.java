@@ -22,7 +22,10 @@ public final class GgufFile extends SingleFile {
   private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
-    GgufHeader header = new GgufHeader(bytes);
+    this(bytes, new GgufHeader(bytes));
+  }
+
+  private GgufFile(StoredBytes bytes, GgufHeader header) throws IOException {
     super(bytes, header.dataStart, header.entries);
     version = header.version;
     fields = header.fields;

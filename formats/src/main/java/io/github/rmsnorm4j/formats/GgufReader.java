@@ -89,7 +89,7 @@ final class GgufReader {
     }
     try {
       return UTF_8.newDecoder().decode(ByteBuffer.wrap(text)).toString();
-    } catch (CharacterCodingException _) {
+    } catch (CharacterCodingException ignored) {
       throw wrong("has a text at byte " + at + " that is not UTF-8");
     }
   }

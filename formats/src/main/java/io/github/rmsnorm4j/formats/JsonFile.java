@@ -84,7 +84,7 @@ public final class JsonFile {
       return object;
     } catch (JsonProcessingException e) {
       throw new FormatException(file, "is no JSON: " + e.getOriginalMessage());
-    } catch (CharConversionException _) {
+    } catch (CharConversionException ignored) {
       throw new FormatException(file, "is no JSON: it is not UTF-8");
     } catch (FormatException e) {
       throw e;
@@ -97,7 +97,7 @@ public final class JsonFile {
   private static void requireUtf8(Path file, byte[] content) throws FormatException {
     try {
       UTF_8.newDecoder().decode(ByteBuffer.wrap(content));
-    } catch (CharacterCodingException _) {
+    } catch (CharacterCodingException ignored) {
       throw new FormatException(file, "is no JSON: it is not UTF-8");
     }
   }

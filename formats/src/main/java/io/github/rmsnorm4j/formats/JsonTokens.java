@@ -55,15 +55,15 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
             new InputStreamReader(new FileRange(bytes, start, length), UTF_8.newDecoder());
         JsonParser json = JSON.createParser(reader)) {
       return reading.from(new JsonTokens(bytes, what, json));
-    } catch (StreamConstraintsException _) {
+    } catch (StreamConstraintsException ignored) {
       throw new FormatException(
           bytes.path, what + " has a number, name or text longer than any should be");
-    } catch (JsonEOFException _) {
+    } catch (JsonEOFException ignored) {
       throw new FormatException(bytes.path, what + " ends before its JSON does");
     } catch (JsonProcessingException e) {
       long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
       throw new FormatException(bytes.path, what + " is not JSON at character " + at);
-    } catch (CharacterCodingException _) {
+    } catch (CharacterCodingException ignored) {
       throw new FormatException(bytes.path, what + " is not UTF-8");
     }
   }

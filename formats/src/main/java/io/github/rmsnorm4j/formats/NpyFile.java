@@ -21,7 +21,20 @@ public final class NpyFile extends SingleFile {
 
   private final NpyHeader header;
 
+  /** What stands before the data of a file, and how many bytes it has. */
+  private record Preamble(NpyHeader header, Tensor tensor, long bytes) {}
+
   NpyFile(StoredBytes bytes) throws IOException {
+    this(bytes, preamble(bytes));
+  }
+
+  private NpyFile(StoredBytes bytes, Preamble preamble) throws IOException {
+    super(bytes, preamble.bytes, new LinkedHashMap<>(Map.of("", new Entry(preamble.tensor, 0))));
+    header = preamble.header;
+    checkSize(preamble.tensor);
+  }
+
+  private static Preamble preamble(StoredBytes bytes) throws IOException {
     int major = Byte.toUnsignedInt(littleEndian(bytes, 6, 2).get(0));
     int minor = Byte.toUnsignedInt(littleEndian(bytes, 6, 2).get(1));
     if (major < 1 || major > 3 || minor != 0) {
@@ -41,20 +54,16 @@ public final class NpyFile extends SingleFile {
     }
     bytes.requireHeader(prefix, length);
     byte[] literal = littleEndian(bytes, prefix, (int) length).array();
-    NpyHeader header;
-    Tensor tensor;
     try {
       String text = new String(literal, major < 3 ? ISO_8859_1 : UTF_8);
-      header = NpyHeaderParser.parse(text, major < 3);
-      tensor = new Tensor("", header.dtype(), header.shape());
+      NpyHeader header = NpyHeaderParser.parse(text, major < 3);
+      Tensor tensor = new Tensor("", header.dtype(), header.shape());
+      return new Preamble(header, tensor, prefix + length);
     } catch (NpyHeaderParser.SyntaxException e) {
       throw new FormatException(bytes.path, "the .npy header " + e.getMessage());
     } catch (IllegalArgumentException e) {
       throw new FormatException(bytes.path, e.getMessage());
     }
-    super(bytes, prefix + length, new LinkedHashMap<>(Map.of("", new Entry(tensor, 0))));
-    this.header = header;
-    checkSize(tensor);
   }
 
   private static ByteBuffer littleEndian(StoredBytes bytes, long position, int length)

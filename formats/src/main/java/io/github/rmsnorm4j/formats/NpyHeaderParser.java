@@ -153,7 +153,7 @@ final class NpyHeaderParser {
     }
     try {
       return Long.parseLong(digits);
-    } catch (NumberFormatException _) {
+    } catch (NumberFormatException ignored) {
       throw new SyntaxException(
           "has a length of " + Printable.shortened(digits) + ", which overflows 64 bits");
     }

@@ -128,7 +128,7 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
     QuantizedType known;
     try {
       known = QuantizedType.ofName(type);
-    } catch (IllegalArgumentException _) {
+    } catch (IllegalArgumentException ignored) {
       return "there is no such type";
     }
     return isGiven(known)
@@ -178,7 +178,7 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
               && tensor.scales().stream()
                   .allMatch(scales -> scales.equals(tensors.get(scales.name())));
       return isStored ? Optional.of(tensor) : Optional.empty();
-    } catch (IllegalArgumentException _) {
+    } catch (IllegalArgumentException ignored) {
       return Optional.empty();
     }
   }

@@ -146,9 +146,9 @@ public final class ReplacingFile implements Closeable {
   private void linkOrMove() throws IOException {
     try {
       Files.createLink(target, temporary.path());
-    } catch (FileAlreadyExistsException _) {
+    } catch (FileAlreadyExistsException ignored) {
       throw new FileAlreadyExistsException(name, null, "has appeared meanwhile");
-    } catch (UnsupportedOperationException | FileSystemException _) {
+    } catch (UnsupportedOperationException | FileSystemException ignored) {
       if (Files.exists(target)) {
         throw new FileAlreadyExistsException(name, null, "has appeared meanwhile");
       }
@@ -164,7 +164,7 @@ public final class ReplacingFile implements Closeable {
   private void forceFolder() {
     try (FileChannel folder = FileChannel.open(temporary.path().getParent())) {
       folder.force(true);
-    } catch (IOException _) {
+    } catch (IOException ignored) {
       // Windows does not open folders. The file itself is on the disk already.
     }
   }

@@ -19,8 +19,15 @@ public final class SafetensorsFile extends SingleFile {
   private final Map<String, String> metadata;
 
   SafetensorsFile(StoredBytes bytes) throws IOException {
-    long headerLength = headerLength(bytes);
-    SafetensorsHeader header = SafetensorsHeader.read(bytes, LENGTH_BYTES, headerLength);
+    this(bytes, headerLength(bytes));
+  }
+
+  private SafetensorsFile(StoredBytes bytes, long headerLength) throws IOException {
+    this(bytes, headerLength, SafetensorsHeader.read(bytes, LENGTH_BYTES, headerLength));
+  }
+
+  private SafetensorsFile(StoredBytes bytes, long headerLength, SafetensorsHeader header)
+      throws IOException {
     super(bytes, LENGTH_BYTES + headerLength, header.entries);
     metadata = header.metadata == null ? Map.of() : header.metadata;
     checkCover();

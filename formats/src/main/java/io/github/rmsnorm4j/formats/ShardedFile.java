@@ -88,9 +88,9 @@ public final class ShardedFile extends TensorFile {
     StoredBytes bytes;
     try {
       bytes = StoredBytes.open(path().resolveSibling(name));
-    } catch (NoSuchFileException _) {
+    } catch (NoSuchFileException ignored) {
       throw new FormatException(path(), "names the shard %s, which is missing".formatted(name));
-    } catch (InvalidPathException _) {
+    } catch (InvalidPathException ignored) {
       throw new FormatException(
           path(),
           "names the shard %s, a name that no file can have in this locale".formatted(name));

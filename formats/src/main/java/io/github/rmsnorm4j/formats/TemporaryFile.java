@@ -82,7 +82,7 @@ record TemporaryFile(Path path, FileChannel channel) {
           TemporaryFile file = new TemporaryFile(path, open(target, path));
           LIVING.add(path);
           return file;
-        } catch (FileAlreadyExistsException _) {
+        } catch (FileAlreadyExistsException ignored) {
           // Another process left this file behind; the next attempt has another name.
         } finally {
           deregister();
@@ -105,7 +105,7 @@ record TemporaryFile(Path path, FileChannel channel) {
     try {
       // Again, as the umask may have taken some away.
       Files.setPosixFilePermissions(path, permissions);
-    } catch (IOException _) {
+    } catch (IOException ignored) {
       // The file system keeps no permissions, so they are no wider than those of the target.
     }
     return channel;
@@ -122,7 +122,7 @@ record TemporaryFile(Path path, FileChannel channel) {
       if (!made.owner().equals(kept.owner())) {
         view.setOwner(kept.owner());
       }
-    } catch (IOException _) {
+    } catch (IOException ignored) {
       // Then it belongs to the user that replaces it.
     }
   }
@@ -163,7 +163,7 @@ record TemporaryFile(Path path, FileChannel channel) {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
       hook = null;
-    } catch (IllegalStateException _) {
+    } catch (IllegalStateException ignored) {
       // The JVM is shutting down.
     }
   }
@@ -180,7 +180,7 @@ record TemporaryFile(Path path, FileChannel channel) {
       for (Path path : LIVING) {
         try {
           Files.deleteIfExists(path);
-        } catch (IOException _) {
+        } catch (IOException ignored) {
           // The JVM is shutting down; nothing can be reported any more.
         }
       }

@@ -46,7 +46,7 @@ public record Tensor(String name, Dtype dtype, List<Long> shape) {
         product = Math.multiplyExact(product, Math.max(length, 1));
       }
       Math.multiplyExact(product, Math.ceilDiv(dtype.bits(), 8));
-    } catch (ArithmeticException _) {
+    } catch (ArithmeticException ignored) {
       throw new IllegalArgumentException(
           "has the shape " + shape + ", whose size in bytes overflows 64 bits");
     }

@@ -122,7 +122,7 @@ class HeaderFuzzTest {
       long start = System.nanoTime();
       try (TensorFile file = TensorFile.open(path)) {
         readAll(file);
-      } catch (FormatException _) {
+      } catch (FormatException ignored) {
         // Refused, in as little.
       }
       assertThat(Allocated.bytes() - before)

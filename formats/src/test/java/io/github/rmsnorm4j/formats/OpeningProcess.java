@@ -25,7 +25,8 @@ final class OpeningProcess {
   }
 
   public static void main(String[] args) throws IOException {
-    try (TensorFile _ = TensorFile.open(Path.of(args[0]))) {
+    try {
+      TensorFile.open(Path.of(args[0])).close();
       System.out.println("opened");
     } catch (FormatException e) {
       System.out.println(e.getMessage());

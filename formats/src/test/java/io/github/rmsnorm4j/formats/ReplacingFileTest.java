@@ -107,7 +107,7 @@ class ReplacingFileTest {
     try {
       Files.setAttribute(target, "unix:uid", 12345);
       Files.setAttribute(target, "unix:gid", 23456);
-    } catch (FileSystemException _) {
+    } catch (FileSystemException ignored) {
       assertThat(System.getProperty("user.name")).isNotEqualTo("root");
     }
     Object owner = Files.getAttribute(target, "unix:uid");

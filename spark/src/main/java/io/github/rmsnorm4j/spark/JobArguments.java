@@ -184,7 +184,7 @@ record JobArguments(
       try (Socket socket = new Socket()) {
         socket.connect(new InetSocketAddress(parts.group(1), port), MILLIS_TO_ANSWER);
         return;
-      } catch (IOException _) {
+      } catch (IOException ignored) {
         // Another of them may.
       }
     }
@@ -228,8 +228,8 @@ record JobArguments(
     try {
       value =
           switch ((Object) param) {
-            case IntParam _ -> Integer.valueOf(number = text.strip());
-            case DoubleArrayParam _ -> {
+            case IntParam ignored -> Integer.valueOf(number = text.strip());
+            case DoubleArrayParam ignored -> {
               String[] words = text.replaceAll("[\\[\\],]", " ").strip().split("\\s+");
               double[] numbers = new double[words.length];
               for (int i = 0; i < words.length; i++) {

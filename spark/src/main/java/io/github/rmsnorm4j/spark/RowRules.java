@@ -31,7 +31,7 @@ record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullabl
       try {
         part.elements(middle);
         most = middle;
-      } catch (IllegalArgumentException _) {
+      } catch (IllegalArgumentException ignored) {
         least = middle + 1;
       }
     }

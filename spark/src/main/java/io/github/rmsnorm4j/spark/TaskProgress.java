@@ -125,7 +125,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
       while (!reported.getAsBoolean() && System.nanoTime() < end) {
         TimeUnit.NANOSECONDS.timedWait(this, end - System.nanoTime());
       }
-    } catch (InterruptedException _) {
+    } catch (InterruptedException ignored) {
       Thread.currentThread().interrupt();
     }
   }

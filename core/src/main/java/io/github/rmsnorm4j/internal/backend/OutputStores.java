@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
 
 /** How the output of a call is stored. */
 public enum OutputStores {
@@ -47,7 +48,11 @@ public enum OutputStores {
     int bytes = rows.type().bytes();
     return bytes <= Integer.BYTES
         || rows.segment().isNative()
-        || rows.segment().maxByteAlignment() >= bytes;
+        || isOfLongs(rows.segment().heapBase().orElse(null));
+  }
+
+  private static boolean isOfLongs(@Nullable Object array) {
+    return array instanceof double[] || array instanceof long[];
   }
 
   private static boolean isInPlace(Call call, RowMemory output) {

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.first;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
+import io.github.rmsnorm4j.internal.machine.Jdk;
 
 /**
  * Says once in a process which flag would make calls faster, after calls that would have gained.
@@ -21,7 +22,8 @@ public final class Advice {
     boolean lacks =
         machineCode
             ? !Backend.best().nativeAccess()
-            : ModuleLayer.boot().findModule("jdk.incubator.vector").isEmpty();
+            : Jdk.obstacle(Jdk.FOR_JAVA_KERNELS) == null
+                && ModuleLayer.boot().findModule("jdk.incubator.vector").isEmpty();
     if (lacks) {
       System.getLogger("io.github.rmsnorm4j")
           .log(

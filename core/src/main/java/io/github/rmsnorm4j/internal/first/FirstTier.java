@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.machine.Jdk;
 import io.github.rmsnorm4j.internal.norm.KernelThread;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Runner;
@@ -470,7 +471,8 @@ public abstract class FirstTier {
 
   private boolean isSlowerThanKernels() {
     Backend backend = backend();
-    if (backend.vectorBits() > 0 || width <= WIDEST_LOOPS) {
+    boolean hasLoops = Jdk.obstacle(Jdk.FOR_JAVA_KERNELS) == null;
+    if (backend.vectorBits() > 0 || hasLoops && width <= WIDEST_LOOPS) {
       return true;
     }
     if (backend == Backend.best()) {

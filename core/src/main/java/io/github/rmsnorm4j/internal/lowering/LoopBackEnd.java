@@ -19,12 +19,8 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/**
- * Java loops, made from descriptions; they need no flag.
- *
- * @param isThere false if another back end was chosen by name
- */
-public record LoopBackEnd(boolean isThere) implements BackEnd {
+/** Java loops, made from descriptions; they need no flag. */
+public final class LoopBackEnd implements BackEnd {
   private static final Pool<StagedRows> POOL = new Pool<>(StagedRows::new);
   private static final ConcurrentHashMap<Stage, LoopKernel> MADE = new ConcurrentHashMap<>();
 
@@ -37,9 +33,6 @@ public record LoopBackEnd(boolean isThere) implements BackEnd {
 
   @Override
   public Compiled compile(Call call, OutputStores stores) throws Refusal {
-    if (!isThere) {
-      throw Refusal.ABSENT;
-    }
     Storage storage = call.storage(Set.of());
     Program program = call.program(storage);
     List<Kernel> kernels = new ArrayList<>();
@@ -58,6 +51,12 @@ public record LoopBackEnd(boolean isThere) implements BackEnd {
   /** The kernel of a stage, made once; null if it needs too many arrays. */
   private static LoopKernel kernel(Stage stage) {
     LoopKernel kernel = MADE.get(stage);
-    return kernel != null ? kernel : MADE.computeIfAbsent(stage, LoopKernel::of);
+    if (kernel == null) {
+      // Not in the lock of the map, where a thread that gets no memory leaves others waiting.
+      LoopKernel made = LoopKernel.of(stage);
+      LoopKernel first = made == null ? null : MADE.putIfAbsent(stage, made);
+      kernel = first == null ? made : first;
+    }
+    return kernel;
   }
 }

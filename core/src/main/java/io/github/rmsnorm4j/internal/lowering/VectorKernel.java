@@ -95,9 +95,7 @@ public final class VectorKernel implements Kernel {
   /** The kernel of a target, made once. */
   static VectorKernel of(Target target) {
     VectorKernel kernel = MADE.get(target);
-    return kernel != null
-        ? kernel
-        : MADE.computeIfAbsent(target, t -> new VectorKernel(t, new KernelClass(t)));
+    return kernel != null ? kernel : kept(target, new KernelClass(target));
   }
 
   /** Whether it stores rows while it sums others. */
@@ -116,7 +114,14 @@ public final class VectorKernel implements Kernel {
       TOO_LARGE.add(target);
       return null;
     }
-    return MADE.computeIfAbsent(target, t -> new VectorKernel(t, kernel));
+    return kept(target, kernel);
+  }
+
+  /** Not made in the lock of the map, where a thread that gets no memory leaves others waiting. */
+  private static VectorKernel kept(Target target, KernelClass kernel) {
+    VectorKernel made = new VectorKernel(target, kernel);
+    VectorKernel first = MADE.putIfAbsent(target, made);
+    return first == null ? made : first;
   }
 
   @Override

@@ -2,8 +2,6 @@ package io.github.rmsnorm4j.internal.machine;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
@@ -13,18 +11,18 @@ import java.lang.invoke.MethodHandle;
  * parameters ignores the rest; for an int parameter it takes the lower half.
  */
 public final class NativeCall {
-  /** {@code long call(MemorySegment function, long, long, long, long, long, long)}. */
-  public static final MethodHandle HANDLE = handle();
+  private static final Downcall LONGS =
+      new Downcall(false, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG);
+
+  /** Loaded after the first call, which made the handle. */
+  public static final class OfLongs {
+    /** {@code long call(MemorySegment function, long, long, long, long, long, long)}. */
+    public static final MethodHandle HANDLE = LONGS.handle();
+
+    private OfLongs() {}
+  }
 
   private NativeCall() {}
-
-  @SuppressWarnings("restricted")
-  private static MethodHandle handle() {
-    return Linker.nativeLinker()
-        .downcallHandle(
-            FunctionDescriptor.of(
-                JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-  }
 
   /** Calls a function with three arguments at most. */
   static long of(MemorySegment function, long a, long b, long c) {
@@ -32,8 +30,9 @@ public final class NativeCall {
   }
 
   static long of(MemorySegment function, long a, long b, long c, long d, long e, long f) {
+    LONGS.make();
     try {
-      return (long) HANDLE.invokeExact(function, a, b, c, d, e, f);
+      return (long) OfLongs.HANDLE.invokeExact(function, a, b, c, d, e, f);
     } catch (RuntimeException | Error failure) {
       throw failure;
     } catch (Throwable failure) {

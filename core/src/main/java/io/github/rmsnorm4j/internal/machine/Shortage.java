@@ -38,9 +38,10 @@ public final class Shortage {
   /**
    * Notes that there was no memory. The first time it warns, if there is memory for that.
    *
-   * @param error what the system said
+   * @param error what the system said: also that a class, whose initialiser got no memory, is not
+   *     there
    */
-  public static synchronized void note(OutOfMemoryError error) {
+  public static synchronized void note(Error error) {
     boolean warns = since == null;
     since = clock.getAsLong();
     if (!warns) {

@@ -20,10 +20,6 @@ public final class SystemMemory {
   private static final int MAP_PRIVATE = 2;
   private static final int MAP_ANONYMOUS = 0x20;
 
-  private static final MemorySegment MMAP = function("mmap");
-  private static final MemorySegment MPROTECT = function("mprotect");
-  private static final MemorySegment MUNMAP = function("munmap");
-
   /** The access to pages: never both writing and executing. */
   public enum Access {
     /** Any access ends the process. */
@@ -41,7 +37,7 @@ public final class SystemMemory {
   private SystemMemory() {}
 
   private static MemorySegment function(String name) {
-    return Linker.nativeLinker().defaultLookup().findOrThrow(name);
+    return Linker.nativeLinker().defaultLookup().find(name).orElseThrow();
   }
 
   /** The size of the whole pages that so many bytes need. */
@@ -58,7 +54,7 @@ public final class SystemMemory {
   @SuppressWarnings("restricted")
   public static Optional<MemorySegment> map(long bytes, Access access) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    long at = NativeCall.of(MMAP, 0, bytes, access.bits, flags, -1, 0);
+    long at = NativeCall.of(function("mmap"), 0, bytes, access.bits, flags, -1, 0);
     return at == -1
         ? Optional.empty()
         : Optional.of(MemorySegment.ofAddress(at).reinterpret(bytes));
@@ -70,7 +66,8 @@ public final class SystemMemory {
    * @return false if the system refuses
    */
   public static boolean protect(MemorySegment pages, Access access) {
-    return (int) NativeCall.of(MPROTECT, pages.address(), pages.byteSize(), access.bits) == 0;
+    return (int) NativeCall.of(function("mprotect"), pages.address(), pages.byteSize(), access.bits)
+        == 0;
   }
 
   /**
@@ -79,6 +76,6 @@ public final class SystemMemory {
    * @return false if the system refuses
    */
   public static boolean unmap(MemorySegment pages) {
-    return (int) NativeCall.of(MUNMAP, pages.address(), pages.byteSize(), 0) == 0;
+    return (int) NativeCall.of(function("munmap"), pages.address(), pages.byteSize(), 0) == 0;
   }
 }

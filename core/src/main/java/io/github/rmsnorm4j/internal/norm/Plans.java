@@ -168,7 +168,7 @@ public final class Plans {
         kernels.replace(old, ofKernels(call, stores));
       }
       done = true;
-    } catch (OutOfMemoryError e) {
+    } catch (OutOfMemoryError | NoClassDefFoundError e) {
       Shortage.note(e);
       done = true;
     } finally {
@@ -178,12 +178,13 @@ public final class Plans {
 
   private List<BackEnd> backEnds() {
     if (backEnds == null) {
+      MachineBackEnd machine = new MachineBackEnd(machineBits, payoff == null ? null : vectorBits);
+      // Without loops there are no vectors either: where plain Java was chosen, or the JDK is old.
       backEnds =
-          List.of(
-              new MachineBackEnd(machineBits, payoff == null ? null : vectorBits),
-              new VectorBackEnd(vectorBits),
-              new LoopBackEnd(loops),
-              new PlainBackEnd());
+          loops
+              ? List.of(
+                  machine, new VectorBackEnd(vectorBits), new LoopBackEnd(), new PlainBackEnd())
+              : List.of(machine, new PlainBackEnd());
     }
     return backEnds;
   }

@@ -5,11 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.CodeFactor;
 import io.github.rmsnorm4j.CodeRounding;
+import io.github.rmsnorm4j.internal.machine.Downcall;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.Shortage;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
@@ -38,9 +37,12 @@ final class MachineBlocks {
   private static final ConcurrentHashMap<Kind, Optional<MemorySegment>> MADE =
       new ConcurrentHashMap<>();
 
+  private static final Downcall ARRAYS =
+      new Downcall(true, JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG);
+
   /** Loaded when the first code is called. */
   private static final class OfArrays {
-    static final MethodHandle HANDLE = handle();
+    static final MethodHandle HANDLE = ARRAYS.handle();
   }
 
   private final Kind kind;
@@ -52,14 +54,6 @@ final class MachineBlocks {
   private MachineBlocks(Kind kind, MemorySegment code) {
     this.kind = kind;
     this.code = code;
-  }
-
-  @SuppressWarnings("restricted")
-  private static MethodHandle handle() {
-    return Linker.nativeLinker()
-        .downcallHandle(
-            FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG),
-            Linker.Option.critical(true));
   }
 
   /**
@@ -94,12 +88,22 @@ final class MachineBlocks {
     Optional<MemorySegment> made = MADE.get(kind);
     if (made == null && !Shortage.lasts()) {
       try {
-        made = MADE.computeIfAbsent(kind, k -> Optional.ofNullable(make(k.format, k.rule, k.bits)));
-      } catch (OutOfMemoryError e) {
+        // Not in the lock of the map, where a thread that gets no memory leaves others waiting.
+        made = kept(kind, Optional.ofNullable(make(kind.format, kind.rule, kind.bits)));
+      } catch (OutOfMemoryError | NoClassDefFoundError e) {
         Shortage.note(e);
       }
     }
     return made == null ? null : made.orElse(null);
+  }
+
+  private static Optional<MemorySegment> kept(Kind kind, Optional<MemorySegment> made) {
+    Optional<MemorySegment> first = MADE.putIfAbsent(kind, made);
+    if (first == null) {
+      return made;
+    }
+    made.ifPresent(ExecutableMemory::giveBack);
+    return first;
   }
 
   /** Whether there is machine code for a rule, and blocks of some size. */
@@ -116,22 +120,27 @@ final class MachineBlocks {
    * The code, if its bytes are right; null otherwise.
    *
    * @throws OutOfMemoryError if there is no memory for it
+   * @throws NoClassDefFoundError if there was none when a class was initialised
    */
   static @Nullable MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
     String fault = "it gives other bytes than plain Java";
-    try {
-      MemorySegment code = ExecutableMemory.of(BlockCode.of(format, rule, bits));
-      boolean[] passes = new boolean[1];
-      try (FloatingPointState state = new FloatingPointState()) {
-        MachineBlocks blocks = new MachineBlocks(new Kind(format, rule, bits), code);
-        state.inContract(() -> passes[0] = blocks.pass());
-      }
-      if (passes[0]) {
-        return code;
-      }
-      ExecutableMemory.giveBack(code);
+    MemorySegment code = null;
+    boolean[] passes = new boolean[1];
+    try (FloatingPointState state = new FloatingPointState()) {
+      code = ExecutableMemory.of(BlockCode.of(format, rule, bits));
+      MachineBlocks blocks = new MachineBlocks(new Kind(format, rule, bits), code);
+      state.inContract(() -> passes[0] = blocks.pass());
+    } catch (NoClassDefFoundError e) {
+      throw e;
     } catch (RuntimeException | LinkageError e) {
       fault = String.valueOf(e.getMessage());
+    } finally {
+      if (code != null && !passes[0]) {
+        ExecutableMemory.giveBack(code);
+      }
+    }
+    if (passes[0]) {
+      return code;
     }
     System.getLogger("io.github.rmsnorm4j")
         .log(System.Logger.Level.WARNING, "machine code for {0} is not used: {1}", format, fault);
@@ -189,9 +198,14 @@ final class MachineBlocks {
       MachineBlocks other = narrow(n, block);
       return other != null && other.encode(y, n, block, codes, offset, scales);
     }
+    ARRAYS.make();
     try {
-      OfArrays.HANDLE.invokeExact(
-          code, (long) (n / block), (long) (block / BlockCode.GROUP), y, codes, scales, offset);
+      long groups = block / BlockCode.GROUP;
+      // It returns nothing.
+      long unused =
+          (long)
+              OfArrays.HANDLE.invokeExact(
+                  code, (long) (n / block), groups, y, codes, scales, offset);
       return true;
     } catch (RuntimeException | Error e) {
       throw e;

@@ -149,7 +149,7 @@ class BackEndsTest {
               kind == Kind.INTERPRETED_WIDE,
               (program, step) -> reached.addAll(Reach.of(call.formula, program, step, call.width)));
       case PLAIN -> new PlainBackEnd();
-      case LOOPS -> new LoopBackEnd(true);
+      case LOOPS -> new LoopBackEnd();
       case VECTORS -> new VectorBackEnd(() -> vectorBits(call, seed));
       case MACHINE -> new MachineBackEnd(() -> Math.min(MACHINE, 256 << seed / 4 % 2), null);
     };

@@ -67,7 +67,7 @@ final class Jobs {
         }
         double took = (System.nanoTime() - start) * 1e-9;
         if (round >= 0) {
-          seconds.computeIfAbsent(name, _ -> new ArrayList<>()).add(took);
+          seconds.computeIfAbsent(name, ignored -> new ArrayList<>()).add(took);
         }
         if (round == -warmups && written && name.equals(RMS_NORM)) {
           rows.requireNormalised(session, count, out);

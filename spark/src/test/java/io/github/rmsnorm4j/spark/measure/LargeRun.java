@@ -48,7 +48,7 @@ record LargeRun(double seconds, long peakBytes) {
           .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
           .findFirst()
           .orElse(0);
-    } catch (IOException _) {
+    } catch (IOException ignored) {
       return 0;
     }
   }

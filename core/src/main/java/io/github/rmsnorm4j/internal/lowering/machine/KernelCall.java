@@ -4,10 +4,8 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.machine.Downcall;
 import io.github.rmsnorm4j.internal.machine.NativeCall;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -25,22 +23,22 @@ final class KernelCall {
 
   private static final int FEW = MachineCode.BASES.size();
 
-  /**
-   * For rows in arrays. The garbage collector must not move these meanwhile. So it waits, and calls
-   * have to be short.
-   */
+  private static final Downcall ARRAYS = kind(ADDRESS, FEW);
+  private static final Downcall MANY_ARRAYS = kind(ADDRESS, NATIVE.length);
+  private static final Downcall MANY = kind(JAVA_LONG, NATIVE.length);
+
+  /** For rows in arrays. */
   private static final class OfArrays {
-    static final MethodHandle HANDLE = handle(ADDRESS, FEW, Linker.Option.critical(true));
+    static final MethodHandle HANDLE = ARRAYS.handle();
   }
 
   private static final class OfManyArrays {
-    static final MethodHandle HANDLE =
-        handle(ADDRESS, Tensor.Access.ELEMENT.places(), Linker.Option.critical(true));
+    static final MethodHandle HANDLE = MANY_ARRAYS.handle();
   }
 
   /** For native rows of many tensors. */
   private static final class OfMany {
-    static final MethodHandle HANDLE = handle(JAVA_LONG, Tensor.Access.ELEMENT.places());
+    static final MethodHandle HANDLE = MANY.handle();
   }
 
   private final MemorySegment code;
@@ -53,13 +51,11 @@ final class KernelCall {
     places = rows.stream().mapToInt(Tensor::place).toArray();
   }
 
-  @SuppressWarnings("restricted")
-  private static MethodHandle handle(ValueLayout base, int bases, Linker.Option... options) {
-    MemoryLayout[] parameters = new MemoryLayout[1 + bases];
+  private static Downcall kind(ValueLayout base, int bases) {
+    ValueLayout[] parameters = new ValueLayout[1 + bases];
     Arrays.fill(parameters, base);
     parameters[0] = JAVA_LONG;
-    return Linker.nativeLinker()
-        .downcallHandle(FunctionDescriptor.of(JAVA_LONG, parameters), options);
+    return new Downcall(base == ADDRESS, parameters);
   }
 
   /** The memory of the code. */
@@ -84,35 +80,41 @@ final class KernelCall {
 
   /** The JVM can stop the thread meanwhile, as in any native code. */
   private long ofNative(long area, long[] b) throws Throwable {
-    return places.length <= FEW
-        ? (long) NativeCall.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4])
-        : (long)
-            OfMany.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+    if (places.length <= FEW) {
+      // Made by the call that made the memory of the code.
+      return (long) NativeCall.OfLongs.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4]);
+    }
+    MANY.make();
+    return (long)
+        OfMany.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
   }
 
   private long ofArrays(MachineFrame frame) throws Throwable {
-    return places.length <= FEW
-        ? (long)
-            OfArrays.HANDLE.invokeExact(
-                code,
-                frame.area.address(),
-                base(frame, 0),
-                base(frame, 1),
-                base(frame, 2),
-                base(frame, 3),
-                base(frame, 4))
-        : (long)
-            OfManyArrays.HANDLE.invokeExact(
-                code,
-                frame.area.address(),
-                base(frame, 0),
-                base(frame, 1),
-                base(frame, 2),
-                base(frame, 3),
-                base(frame, 4),
-                base(frame, 5),
-                base(frame, 6),
-                base(frame, 7));
+    if (places.length <= FEW) {
+      ARRAYS.make();
+      return (long)
+          OfArrays.HANDLE.invokeExact(
+              code,
+              frame.area.address(),
+              base(frame, 0),
+              base(frame, 1),
+              base(frame, 2),
+              base(frame, 3),
+              base(frame, 4));
+    }
+    MANY_ARRAYS.make();
+    return (long)
+        OfManyArrays.HANDLE.invokeExact(
+            code,
+            frame.area.address(),
+            base(frame, 0),
+            base(frame, 1),
+            base(frame, 2),
+            base(frame, 3),
+            base(frame, 4),
+            base(frame, 5),
+            base(frame, 6),
+            base(frame, 7));
   }
 
   private MemorySegment base(MachineFrame frame, int i) {

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
+import io.github.rmsnorm4j.internal.machine.Jdk;
 import io.github.rmsnorm4j.internal.machine.Processor;
 import io.github.rmsnorm4j.internal.machine.Shortage;
 
@@ -38,7 +39,7 @@ public record Machine(
         found = find();
         return found;
       }
-    } catch (OutOfMemoryError e) {
+    } catch (OutOfMemoryError | NoClassDefFoundError e) {
       Shortage.note(e);
     }
     return new Machine(0, 0, false, 0, Shortage.MESSAGE);
@@ -57,9 +58,15 @@ public record Machine(
     return SWITCHED_ON;
   }
 
-  /** Whether there is machine code for this operating system and kind of processor. */
+  /** Whether there is machine code for this operating system, kind of processor and JDK. */
   public static boolean isForThisSystem() {
-    return system().equals("Linux amd64");
+    return whyNotForThisSystem() == null;
+  }
+
+  private static String whyNotForThisSystem() {
+    return system().equals("Linux amd64")
+        ? Jdk.obstacle(Jdk.FOR_MACHINE_CODE)
+        : "there is none for " + system();
   }
 
   private static String system() {
@@ -67,8 +74,9 @@ public record Machine(
   }
 
   private static String obstacle() {
-    if (!isForThisSystem()) {
-      return "there is none for " + system();
+    String obstacle = whyNotForThisSystem();
+    if (obstacle != null) {
+      return obstacle;
     }
     return Machine.class.getModule().isNativeAccessEnabled() ? null : "native access is off";
   }
@@ -86,6 +94,8 @@ public record Machine(
       return bits == 0
           ? none("this processor has no AVX2")
           : new Machine(bits, preferred, processor.bfloat16(), prefetched, null);
+    } catch (NoClassDefFoundError e) {
+      throw e;
     } catch (UnsupportedOperationException | LinkageError e) {
       return none(String.valueOf(e.getMessage()));
     }

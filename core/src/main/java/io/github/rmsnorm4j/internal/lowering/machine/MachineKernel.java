@@ -84,9 +84,20 @@ final class MachineKernel {
   private static MachineKernel of(Target target) {
     Optional<MachineKernel> made = MADE.get(target);
     if (made == null && !Shortage.lasts()) {
-      made = MADE.computeIfAbsent(target, MachineKernel::make);
+      // Not in the lock of the map, where a thread that gets no memory leaves others waiting.
+      made = kept(target, make(target));
     }
     return made == null ? null : made.orElse(null);
+  }
+
+  /** The first one that was made of a target; null for none now. */
+  private static Optional<MachineKernel> kept(Target target, Optional<MachineKernel> made) {
+    Optional<MachineKernel> first = made == null ? null : MADE.putIfAbsent(target, made);
+    if (first == null) {
+      return made;
+    }
+    made.ifPresent(kernel -> ExecutableMemory.giveBack(kernel.call.code()));
+    return first;
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
@@ -118,11 +129,11 @@ final class MachineKernel {
       }
     } catch (UncheckedIOException e) {
       throw e; // Of the listing, which is written first: it says nothing of the kernel.
-    } catch (RuntimeException | LinkageError e) {
-      fault = String.valueOf(e.getMessage());
-    } catch (OutOfMemoryError e) {
+    } catch (OutOfMemoryError | NoClassDefFoundError e) {
       Shortage.note(e);
       fault = null;
+    } catch (RuntimeException | LinkageError e) {
+      fault = String.valueOf(e.getMessage());
     }
     if (kernel != null) {
       ExecutableMemory.giveBack(kernel.call.code());
