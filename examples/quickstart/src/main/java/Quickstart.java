@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
-import java.lang.foreign.Arena;
 import java.util.Arrays;
 
 /** The library in one program: forward, bfloat16, with a residual, and backward. */
@@ -21,11 +20,9 @@ public final class Quickstart {
     norm.apply(x, y); // norm.apply(x, x) works in place
     System.out.println("y         " + Arrays.toString(y));
 
-    try (Arena arena = Arena.ofConfined()) { // any memory, any type
-      Rows half = Rows.of(arena.allocate(2 * width * BFLOAT16.bytes()), BFLOAT16, 2, width);
-      norm.apply(Rows.of(x, width), half);
-      System.out.println("bfloat16  " + (float) BFLOAT16.get(half.segment(), 0) + ", ...");
-    }
+    short[] half = new short[x.length]; // 16-bit rows; native memory and buffers work as well
+    norm.apply(Rows.of(x, width), Rows.of(half, BFLOAT16, width));
+    System.out.println("bfloat16  " + Float.intBitsToFloat(half[0] << 16) + ", ...");
 
     float[] residual = {4, 3, 2, 1, 0, 0, 0, 0};
     norm.addAndApply(x, residual, y);

@@ -302,7 +302,7 @@ class KernelsMeanwhileTest {
               return 0;
             },
             () -> 0,
-            true,
+            Backends.HAS_JAVA_KERNELS,
             payoff);
     Norm norm = RmsNorm.builder(64).build();
     KernelThread.later(

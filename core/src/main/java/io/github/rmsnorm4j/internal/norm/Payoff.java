@@ -34,6 +34,9 @@ public final class Payoff {
   /** Counted without synchronisation: the exact end does not matter. */
   private long elements;
 
+  /** Not a count: another thread that counts would undo it. */
+  private volatile boolean isOver;
+
   private long elementsOfFirstTier;
 
   /** No work yet. */
@@ -69,7 +72,7 @@ public final class Payoff {
    */
   boolean pays(long elements, boolean loops) {
     long most = loops ? ELEMENTS_BEFORE_LOOPS : ELEMENTS;
-    return this.elements >= most || elements > most;
+    return isOver || this.elements >= most || elements > most;
   }
 
   /** Counts several rows of float32, and says whether the first tier does them. */
@@ -83,6 +86,6 @@ public final class Payoff {
 
   /** From now on kernels pay: calls of another kind had enough work. */
   public void end() {
-    elements = ELEMENTS_BEFORE_LOOPS;
+    isOver = true;
   }
 }
