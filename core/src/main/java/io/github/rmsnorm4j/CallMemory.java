@@ -76,6 +76,16 @@ record CallMemory(boolean addresses) {
     return fits && segment.address() % rows.type().bytes() == 0;
   }
 
+  /** Whether other threads than the caller's may access all rows; some may be null. */
+  static boolean isOfAnyThread(@Nullable Rows... rows) {
+    for (Rows one : rows) {
+      if (one != null && !isOfAnyThread(one.segment())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
   /** Whether other threads than the caller's may access memory. */
   static boolean isOfAnyThread(MemorySegment segment) {
     return RowMemory.isOfAnyThread(segment);

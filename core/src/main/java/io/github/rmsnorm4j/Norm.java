@@ -11,6 +11,7 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.norm.Runner;
@@ -834,7 +835,17 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   private void quantize(
       Rows x, @Nullable Rows residual, @Nullable Rows z, @Nullable Rows y, QuantizedRows q) {
     checkQuantized(x, residual, z, y, q);
-    if (x.rows() == 0) {
+    if (x.rows() > 0) {
+      computeCodes(x, residual, z, y, q);
+    }
+  }
+
+  private void computeCodes(
+      Rows x, @Nullable Rows residual, @Nullable Rows z, @Nullable Rows y, QuantizedRows q) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            CallMemory.isOfAnyThread(x, residual, z, y) && QuantizedArguments.isOfAnyThread(q),
+            () -> computeCodes(x, residual, z, y, q))) {
       return;
     }
     CodeRule rule = quantizer().rule();
@@ -1317,7 +1328,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     if (dz != null) {
       BackwardArguments.checkStays(saved, dz, "dz");
     }
-    boolean float64 = kept.type() == ElementType.FLOAT64;
+    computeBackward(rows, saved, gradients, parameters, shared);
+  }
+
+  /** Relies on the checks. */
+  private void computeBackward(
+      @Nullable Rows[] rows,
+      Saved saved,
+      ParameterGradients gradients,
+      int parameters,
+      @Nullable SharedSums shared) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            CallMemory.isOfAnyThread(rows) && CallMemory.isOfAnyThread(saved.gain(), saved.bias()),
+            () -> computeBackward(rows, saved, gradients, parameters, shared))) {
+      return;
+    }
+    boolean float64 = saved.kept(this).type() == ElementType.FLOAT64;
     Staging gains = Staging.take();
     Staging biases = Staging.take();
     try {
@@ -1336,11 +1363,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     } finally {
       gains.giveBack();
       biases.giveBack();
-      Reference.reachabilityFence(dy);
-      Reference.reachabilityFence(kept);
-      Reference.reachabilityFence(dresidual);
-      Reference.reachabilityFence(dx);
-      Reference.reachabilityFence(dz);
+      Reference.reachabilityFence(rows);
       Reference.reachabilityFence(saved);
     }
   }
@@ -1359,7 +1382,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     NormArguments.requireRoom(mean, x.rows(), groups, meanName());
     NormArguments.requireRoom(rstd, x.rows(), groups, "rstd");
     boolean asBuilt = gain == null && bias == null && mean == null && rstd == null;
-    if (first == null || !asBuilt || !FirstTier.isFit(x, residual, y)) {
+    boolean isFirst = asBuilt && FirstTier.isInJavasState();
+    if (first == null || !isFirst || !FirstTier.isFit(x, residual, y)) {
       compute(x, residual, null, gain, bias, y, mean, rstd);
     } else if (!first.apply(x, residual, y) && !computeByKernels(x, residual, y)) {
       first.applyAll(x, residual, y);
@@ -1408,6 +1432,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       double @Nullable [] mean,
       double @Nullable [] rstd) {
     if (x.rows() == 0) {
+      return;
+    }
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            CallMemory.isOfAnyThread(x, residual, z, gain, bias, y),
+            () -> compute(x, residual, z, gain, bias, y, mean, rstd))) {
       return;
     }
     Staging gains = gain == null ? null : Staging.take();

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.SandwichRunner;
 import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
@@ -121,6 +123,12 @@ record NormPair(Half first, Half next) {
   private void run(
       Rows x, Rows residual, Rows y, @Nullable Saved saved, @Nullable Saved savedOfNext) {
     if (x.rows() == 0) {
+      return;
+    }
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            CallMemory.isOfAnyThread(x, residual, y, first.gain, first.bias, next.gain, next.bias),
+            () -> run(x, residual, y, saved, savedOfNext))) {
       return;
     }
     Norm one = first.norm;

@@ -4,9 +4,11 @@ import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Shard;
+import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
 import java.lang.ref.Reference;
@@ -308,6 +310,11 @@ public final class NormShard {
   /** Relies on the checks. */
   private void compute(
       Rows x, @Nullable Rows residual, Rows y, @Nullable Saved saved, SharedSums shared) {
+    // The exchange is called by the caller's thread.
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(false, () -> compute(x, residual, y, saved, shared))) {
+      return;
+    }
     double[] mean = saved == null ? null : saved.mean();
     double[] rstd = saved == null ? null : saved.rstd();
     RowMemory output = columns.backEndParts().memory.of(y, 1);

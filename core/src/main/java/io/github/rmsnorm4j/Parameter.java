@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -22,9 +24,18 @@ final class Parameter {
     this.type = type;
     this.given = given;
     this.offset = offset;
+    floats = floats(given, offset);
+  }
+
+  private static float[] floats(Object given, double offset) {
+    if (!FirstTier.isInJavasState()) {
+      float[][] made = new float[1][];
+      if (FloatingPointGuard.runs(true, () -> made[0] = floats(given, offset))) {
+        return made[0];
+      }
+    }
     float[] floats = given instanceof float[] same ? same : rounded((double[]) given);
-    this.floats =
-        offset == 0 ? floats : add(floats, offset, new float[floats.length], floats.length);
+    return offset == 0 ? floats : add(floats, offset, new float[floats.length], floats.length);
   }
 
   static Parameter of(float[] values) {

@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
 import java.lang.foreign.MemorySegment;
@@ -337,6 +339,11 @@ public final class QuantizedRows {
    */
   public void dequantize(Rows y) {
     QuantizedArguments.checkDequantized(this, y);
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            QuantizedArguments.isOfAnyThread(y, this), () -> dequantize(y))) {
+      return;
+    }
     RowMemory into = y.memory(y.rowStride() * y.type().bytes(), 0, 0, false);
     try (QuantizedChunks chunks = QuantizedChunks.open(memory, Quantizer.DEFAULTS.rule(), 0)) {
       int n;

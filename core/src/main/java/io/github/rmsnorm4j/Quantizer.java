@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 
@@ -166,6 +168,10 @@ public final class Quantizer {
       return;
     }
     boolean shared = QuantizedArguments.isOfAnyThread(x, q);
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(shared, () -> quantize(x, q, threads))) {
+      return;
+    }
     QuantizedRunner.run(
         x.memory(x.rowStride() * x.type().bytes(), 0, 0, false),
         x.rows(),

@@ -79,7 +79,7 @@ final class Backends {
   static List<Backend> machineCode() {
     List<Backend> backends = new ArrayList<>();
     for (int bits : new int[] {256, 512}) {
-      if (bits <= Machine.here().bits()) {
+      if (Backend.hasMachineCode() && bits <= Machine.here().bits()) {
         backends.add(Backend.machineCode(bits));
       }
     }

@@ -36,6 +36,12 @@ public abstract class FirstTier {
   /** Without machine code and the Vector API, kernels are faster for rows of at most this width. */
   private static final int WIDEST_LOOPS = 512;
 
+  /** Not constants, with which the JIT would compute itself. */
+  private static float smallestNormal = Float.MIN_NORMAL;
+
+  private static float aLittleMore = Float.MIN_NORMAL * 1.5f;
+  private static float one = 1;
+
   /** The width of a row, or of each of its groups. */
   final int width;
 
@@ -45,7 +51,7 @@ public abstract class FirstTier {
   private final int rowWidth;
 
   /** What is added to a gain of a call; the norm's own gain has it. */
-  private final float gainOffset;
+  private final double gainOffset;
 
   private final float[] gain;
 
@@ -92,7 +98,7 @@ public abstract class FirstTier {
     rowWidth = width;
     this.width = width / groups;
     this.gain = gain == null ? filled(this.width, 1) : gain;
-    gainOffset = (float) spec.gainOffset();
+    gainOffset = spec.gainOffset();
     isCentred = spec.isCentred();
     this.bias = bias == null && isCentred ? filled(this.width, -0f) : bias;
     divisor = spec.isOfLength() ? 1 : this.width;
@@ -140,6 +146,17 @@ public abstract class FirstTier {
         || order == CastOrder.LLAMA
         || order == CastOrder.ROUNDED_ROOT
         || order == CastOrder.NONE;
+  }
+
+  /**
+   * Whether this thread's floating-point unit is in Java's state, by what becomes of a few numbers.
+   * If not, FloatingPointGuard does the call. It is here because each norm needs this class.
+   */
+  public static boolean isInJavasState() {
+    float subnormal = aLittleMore - smallestNormal;
+    float above = one + 0x1.8p-24f;
+    float below = -one - 0x1.8p-24f;
+    return subnormal > 0 && above == 1 + 0x1p-23f && below == -1 - 0x1p-23f;
   }
 
   /** Normalises whole arrays. */
@@ -238,6 +255,9 @@ public abstract class FirstTier {
       float[] y,
       int yOffset,
       int rows) {
+    if (!isInJavasState()) {
+      return false;
+    }
     if (isSingle(rows)) {
       row(x, xOffset, residual, residualOffset, gain, y, yOffset);
       return true;
@@ -413,8 +433,9 @@ public abstract class FirstTier {
       return gain;
     }
     float[] room = copied(gain, offset, Lanes.ofThread().gain(width));
-    for (int i = 0; gainOffset != 0 && i < width; i++) {
-      room[i] += gainOffset;
+    float rounded = (float) gainOffset;
+    for (int i = 0; rounded != 0 && i < width; i++) {
+      room[i] += rounded;
     }
     return room;
   }
