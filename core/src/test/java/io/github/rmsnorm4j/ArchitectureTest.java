@@ -17,6 +17,8 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +49,15 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage("jdk.incubator.vector..")
+        .check(CLASSES);
+  }
+
+  /** A thread that gets no memory for a kernel must not leave others waiting for the lock. */
+  @Test
+  void nothingIsMadeInTheLockOfAMap() {
+    noClasses()
+        .should()
+        .callMethod(ConcurrentHashMap.class, "computeIfAbsent", Object.class, Function.class)
         .check(CLASSES);
   }
 

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.lowering.machine.Machine;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
@@ -16,6 +18,9 @@ public final class FloatingPointGuard {
   /** The code is made when it is first needed. */
   private static volatile @Nullable FloatingPointState state;
 
+  /** Threads of tests that see by the results which code served. */
+  static final Set<Thread> LEFT_ALONE = ConcurrentHashMap.newKeySet();
+
   private static boolean warned;
 
   private FloatingPointGuard() {}
@@ -26,6 +31,9 @@ public final class FloatingPointGuard {
    * @param ofAnyThread whether another thread may read and write what the call does
    */
   public static boolean runs(boolean ofAnyThread, Runnable call) {
+    if (LEFT_ALONE.contains(Thread.currentThread())) {
+      return false;
+    }
     // A virtual thread that waits may go on in the state of another thread of the system.
     if (!Thread.currentThread().isVirtual()
         && Machine.isSwitchedOn()
