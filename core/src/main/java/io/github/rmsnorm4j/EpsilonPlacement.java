@@ -16,7 +16,8 @@ public enum EpsilonPlacement {
 
   /**
    * {@code 1 / max(sqrt(m), eps)}, as {@code torch.nn.functional.normalize} does with the L2 norm.
-   * Epsilon has no effect on rows whose sqrt(m) is larger.
+   * Epsilon has no effect on rows whose sqrt(m) is larger. An L2 norm whose floor is 0 has rstd 0
+   * for a row of zeros.
    */
   FLOOR
 }

@@ -18,8 +18,9 @@ package io.github.rmsnorm4j;
  * }</pre>
  *
  * <p><b>Accuracy.</b> The bound is that of {@link RmsNorm}. The length of a finite float32 row
- * never overflows or underflows. A row of zeros gives zeros, or the bias. If epsilon is 0 it gives
- * NaN.
+ * never overflows or underflows. A row of zeros gives zeros, or the bias, also if the floor is 0:
+ * then its rstd is 0 ({@link NormSpec#UNIT}). With an epsilon of 0 inside or outside the root it
+ * gives NaN.
  */
 public final class L2Norm extends Norm {
   /** The epsilon of {@link #builder}: 1e-12, as in PyTorch. */

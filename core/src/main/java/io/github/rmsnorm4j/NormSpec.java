@@ -107,6 +107,12 @@ public record NormSpec(
       of(Kind.L2_NORM, L2Norm.DEFAULT_EPSILON).withEpsilonPlacement(EpsilonPlacement.FLOOR);
 
   /**
+   * Rows of length 1, as databases of vectors make them: the L2 norm without epsilon. A row of
+   * zeros stays zeros, and its gradient is 0.
+   */
+  public static final NormSpec UNIT = L2.withEpsilon(0);
+
+  /**
    * A spec with a name.
    *
    * @param name as texts have it
@@ -135,7 +141,8 @@ public record NormSpec(
                 "paper", PAPER, "the PyTorch code published with the paper, bzhangGo/rmsnorm"),
             new Preset("pytorch", PYTORCH, "torch.nn.RMSNorm with eps=None"),
             new Preset("onnx", ONNX, "ONNX RMSNormalization-23 with stash type float32"),
-            new Preset("l2", L2, "torch.nn.functional.normalize: x / max(length, eps)"));
+            new Preset("l2", L2, "torch.nn.functional.normalize: x / max(length, eps)"),
+            new Preset("unit", UNIT, "l2_normalize of pgvector: rows of length 1, zeros stay"));
   }
 
   /**
@@ -257,6 +264,15 @@ public record NormSpec(
   /** {@return whether a row is divided by its length: true for an L2 norm alone} */
   public boolean isOfLength() {
     return kind == Kind.L2_NORM;
+  }
+
+  /**
+   * {@return whether a row of zeros stays zeros, because its rstd is 0: true for an L2 norm whose
+   * floor is 0, as {@link #UNIT} is}
+   */
+  public boolean leavesZeros() {
+    boolean isFloor = epsilonPlacement == EpsilonPlacement.FLOOR;
+    return isOfLength() && isFloor && epsilon.isPresent() && epsilon.getAsDouble() == 0;
   }
 
   /**

@@ -127,7 +127,7 @@ final class Contract {
     Moments moments = Moments.of(measured, norm.centred(), 1.0, each);
     double root = root(norm, moments, 1.0, each);
     boolean divides = divides(norm);
-    double rstd = to(divides ? null : each, 1.0 / root);
+    double rstd = to(divides ? null : each, reciprocal(norm, root));
     boolean gainFirst = norm.order() == CastOrder.GAIN_FIRST && gain != null;
     boolean roundsRoot = norm.order() == CastOrder.ROUNDED_ROOT && cast != null;
     float hi = (float) moments.mean();
@@ -197,7 +197,7 @@ final class Contract {
     Moments moments = Moments.of(measured, centred, 1.0, null);
     double mean = length ? Math.sqrt(moments.s2()) : moments.mean();
     double root = root(norm, moments, 1.0, null);
-    double rstd = 1.0 / root;
+    double rstd = reciprocal(norm, root);
     double factor = rstd;
     double[] d = centred ? Moments.minus(x, mean) : x;
     double scale = scale(norm, moments, measured);
@@ -205,7 +205,7 @@ final class Contract {
       Moments scaled = Moments.of(measured, centred, scale, null);
       mean = length ? Math.sqrt(scaled.s2()) / scale : scaled.mean();
       root = root(norm, scaled, scale, null);
-      factor = 1.0 / root;
+      factor = reciprocal(norm, root);
       rstd = factor * scale;
       boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
       if (normal && !(centred && scale < 1.0)) {
@@ -227,6 +227,12 @@ final class Contract {
       y[i] = Rounding.to(out, v);
     }
     return new Result(y, mean, rstd, moments.overflowed() || scale != 1.0, stored);
+  }
+
+  /** With a floor of 0 a row without length is multiplied by 0. */
+  private static double reciprocal(Variant norm, double root) {
+    boolean isUnit = norm.spec().isOfLength() && norm.placement() == EpsilonPlacement.FLOOR;
+    return root == 0 && isUnit && norm.epsilon() == 0 ? 0 : 1.0 / root;
   }
 
   /** By what a float64 row is multiplied where its squares leave the range of float64. */

@@ -73,7 +73,7 @@ class NormSpecTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
+        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, and settings",
         "llama(eps=1e-5 | a ) must close the settings: llama(eps=1e-5)",
         "LayerNorm | it must be layernorm",
         "Llama(eps=1) | it must be llama",

@@ -349,7 +349,7 @@ class NormalizeErrorsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "--like=bert; norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, and settings",
+        "--like=bert; norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, and settings",
         "--like=llama --bias={g}; cast order is LLAMA, with a bias it must be FLOAT32",
         "--like=t5 --gain={g} --gain-offset=1; gain offset is 1.0, it must be 0 with cast order T5",
         "--gain-offset=1; --gain-offset is 1.0, it needs --gain, which it is added to",

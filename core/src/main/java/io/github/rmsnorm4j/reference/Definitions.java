@@ -52,12 +52,13 @@ public final class Definitions {
    * @param x the row
    * @param gain one factor per element, or null for none
    * @param bias one term per element, or null for none
-   * @param epsilon the least number that a row is divided by
+   * @param epsilon the least number that a row is divided by; with 0 a row of zeros is multiplied
+   *     by 0
    */
   public static double[] l2Norm(
       double[] x, double @Nullable [] gain, double @Nullable [] bias, double epsilon) {
     double root = root(meanSquare(x, x.length) * x.length, epsilon, EpsilonPlacement.FLOOR);
-    return output(x, 0, root, gain, bias);
+    return output(x, 0, root == 0 ? Double.POSITIVE_INFINITY : root, gain, bias);
   }
 
   /**

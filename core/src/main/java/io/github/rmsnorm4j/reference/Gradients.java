@@ -57,6 +57,9 @@ public final class Gradients {
       EpsilonPlacement placement) {
     int n = x.length;
     double m = Definitions.meanSquare(x, n) * n;
+    if (m == 0 && epsilon == 0 && placement == EpsilonPlacement.FLOOR) {
+      return new double[n]; // Such a row is multiplied by 0.
+    }
     return ofSquares(x, scaled(dy, gain), m, n, 1, epsilon, placement);
   }
 

@@ -352,6 +352,7 @@ final class BackwardCase {
     reached.add(form + " " + type + " " + spec.kind());
     reached.add(form + " keeps " + keep + " " + spec.kind());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());
+    reached.add("leaves zeros " + spec.leavesZeros());
     reached.add(form + " gate " + spec.gate());
     reached.add(form + " sums " + wantsGain + " " + wantsBias);
     boolean inParts = groups > 1 && length == width;
@@ -371,6 +372,7 @@ final class BackwardCase {
   /** What a draw reaches in the forms of kernels, as {@code reached} names it. */
   static Set<String> choices() {
     Set<String> all = new TreeSet<>();
+    all.add("leaves zeros true");
     for (Form form : Form.values()) {
       // Teams of several rows in a warp do not add rows up.
       boolean sums = form != Form.NARROW;

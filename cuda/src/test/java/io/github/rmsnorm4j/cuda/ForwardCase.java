@@ -345,6 +345,7 @@ final class ForwardCase {
     reached.add(form + " " + x.type() + " " + spec.kind());
     reached.add(form + " to " + y.type());
     reached.add(spec.kind() + " " + spec.epsilonPlacement());
+    reached.add("leaves zeros " + spec.leavesZeros());
     reached.add(x.type() + " " + spec.castOrder());
     reached.add("gate " + spec.gate());
     if (residual != null) {
@@ -373,6 +374,7 @@ final class ForwardCase {
   /** What a draw reaches, as {@code reached} names it. */
   static Set<String> choices() {
     Set<String> all = new TreeSet<>();
+    all.add("leaves zeros true");
     for (ElementType type : ElementType.values()) {
       for (Form form : Form.values()) {
         all.add(form + " to " + type);

@@ -65,6 +65,7 @@ public abstract class FirstTier {
   private final double inside;
   private final double outside;
   private final double floor;
+  private final boolean leavesZeros;
   private final NormSpec.Kind kind;
 
   /** Found when it is needed: calls of single rows need none. */
@@ -101,6 +102,7 @@ public abstract class FirstTier {
     gainOffset = spec.gainOffset();
     isCentred = spec.isCentred();
     this.bias = bias == null && isCentred ? filled(this.width, -0f) : bias;
+    leavesZeros = spec.leavesZeros();
     divisor = spec.isOfLength() ? 1 : this.width;
     double epsilon = spec.epsilon(ElementType.FLOAT32);
     EpsilonPlacement placement = spec.epsilonPlacement();
@@ -456,9 +458,10 @@ public abstract class FirstTier {
     }
   }
 
-  /** The root of a row. Only the epsilon at its place is not 0. */
-  double root(double meanSquare) {
-    return Math.max(Math.sqrt(meanSquare + inside) + outside, floor);
+  /** The reciprocal of the root of a row. Only the epsilon at its place is not 0. */
+  double rstd(double meanSquare) {
+    double root = Math.max(Math.sqrt(meanSquare + inside) + outside, floor);
+    return root == 0 && leavesZeros ? 0 : 1 / root;
   }
 
   /** Whether float32 holds what elements are multiplied by; if not, the row is of float64. */

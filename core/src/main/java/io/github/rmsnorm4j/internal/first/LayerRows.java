@@ -29,7 +29,7 @@ final class LayerRows {
     lanes.clear();
     double s2 = lanes.squares(x, x0, width, piece);
     double mean = x0 + s1 / width;
-    double rstd = 1 / norm.root(Math.max((s2 - s1 * s1 / width) / width, 0));
+    double rstd = norm.rstd(Math.max((s2 - s1 * s1 / width) / width, 0));
     float high = (float) mean;
     if (!FirstTier.isNormal((float) rstd) || !(Math.abs(high) < MAX_MEAN)) {
       for (int i = 0; i < width; i++) {

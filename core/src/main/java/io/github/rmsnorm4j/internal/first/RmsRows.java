@@ -27,7 +27,7 @@ final class RmsRows {
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
     double squares = narrow ? Lanes.narrowSquares(x, 0, width) : lanes.squares(x, 0, width, piece);
-    double rstd = 1 / norm.root(squares / norm.divisor);
+    double rstd = norm.rstd(squares / norm.divisor);
     if (!FirstTier.isNormal((float) rstd)) {
       inFloat64(norm, x, 0, gain, y, 0, rstd);
       return;
@@ -52,7 +52,7 @@ final class RmsRows {
     int width = norm.width;
     float[] bias = norm.bias;
     double squares = Lanes.narrowSquares(x, xOffset, width);
-    double rstd = 1 / norm.root(squares / norm.divisor);
+    double rstd = norm.rstd(squares / norm.divisor);
     float r = (float) rstd;
     if (!FirstTier.isNormal(r)) {
       inFloat64(norm, x, xOffset, gain, y, yOffset, rstd);

@@ -102,6 +102,7 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   static final Value COUNT = Value.call(K);
   static final Value ONE = Value.literal(1.0);
   static final Value ZERO = Value.literal(0.0);
+  private static final Value INFINITY = Value.literal(Double.POSITIVE_INFINITY);
 
   /** From here on, subtracting the mean from an element could overflow float32. */
   private static final double MAX_MEAN = 0x1p103;
@@ -311,13 +312,19 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
 
   private void roots(Stage.Builder stage, Value m, Value mean) {
     Value root = root(m);
-    Value rstd = divides() ? ONE.over(root) : inRowType(ONE.over(root));
+    Value rstd = divides() ? rstd(root) : inRowType(rstd(root));
     stage.keep(ROOT, root).keep(RSTD, rstd);
     if (storage.float64()) {
       stage.add(squaresRange());
     } else {
       range(stage, root, rstd, mean);
     }
+  }
+
+  /** The reciprocal of the root. With a floor of 0 that of a row of zeros is 0. */
+  private Value rstd(Value root) {
+    Value rstd = ONE.over(root);
+    return spec().leavesZeros() ? rstd.atLeast(INFINITY, ZERO, rstd) : rstd;
   }
 
   /** The range of a statistic that was kept; float64 rows have one of row sums alone. */
