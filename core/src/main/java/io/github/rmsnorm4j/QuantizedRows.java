@@ -328,8 +328,8 @@ public final class QuantizedRows {
 
   /**
    * Writes the elements to rows: each is its code times the scale of its block, multiplied in
-   * float32 and rounded once to the type of y. A scale that is not finite makes its block NaN. One
-   * thread does it.
+   * float32 and rounded once to the type of y. A scale that is NaN makes its block NaN. An infinite
+   * one makes elements infinite, and NaN where the code is 0. One thread does it.
    *
    * @param y takes the elements: as many rows of the same width
    * @throws IllegalArgumentException if the shapes differ, y is read-only, or y overlaps the codes
