@@ -50,7 +50,7 @@ class ParamsTest {
             "bert",
             "norm",
             "norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx,"
-                + " l2, and settings may follow: llama(eps=1e-5)"),
+                + " l2, unit, and settings may follow: llama(eps=1e-5)"),
         bad(
             "llama(gate=silu)",
             "norm",
