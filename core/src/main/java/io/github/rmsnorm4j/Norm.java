@@ -1098,6 +1098,11 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /** The output must determine the normalised row: by a gain that can be divided by. */
   final void requireNoZeros(@Nullable Rows ofCall, boolean float64) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            CallMemory.isOfAnyThread(ofCall), () -> requireNoZeros(ofCall, float64))) {
+      return;
+    }
     Staging staging = Staging.take();
     try {
       Object values = gain(ofCall, float64, staging);
@@ -1106,7 +1111,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       }
       int n = length(ofCall, gain);
       for (int i = 0; i < n; i++) {
-        if ((float64 ? ((double[]) values)[i] : ((float[]) values)[i]) == 0) {
+        if (float64 ? isZero(((double[]) values)[i]) : isZero(((float[]) values)[i])) {
           boolean ofSamples = ofCall != null && ofCall.rows() > 1;
           String row = ofSamples ? " of row " + i / width : "";
           throw new IllegalArgumentException(
@@ -1117,6 +1122,15 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     } finally {
       staging.giveBack();
     }
+  }
+
+  /** By its bits: where subnormal numbers are taken as zeros, they compare as such. */
+  private static boolean isZero(double value) {
+    return Double.doubleToRawLongBits(value) << 1 == 0;
+  }
+
+  private static boolean isZero(float value) {
+    return Float.floatToRawIntBits(value) << 1 == 0;
   }
 
   /**
@@ -1340,7 +1354,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       @Nullable SharedSums shared) {
     if (!FirstTier.isInJavasState()
         && FloatingPointGuard.runs(
-            CallMemory.isOfAnyThread(rows) && CallMemory.isOfAnyThread(saved.gain(), saved.bias()),
+            // An exchange of sums is called by the caller's thread.
+            shared == null
+                && CallMemory.isOfAnyThread(rows)
+                && CallMemory.isOfAnyThread(saved.gain(), saved.bias()),
             () -> computeBackward(rows, saved, gradients, parameters, shared))) {
       return;
     }

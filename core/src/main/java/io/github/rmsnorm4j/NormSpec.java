@@ -108,7 +108,7 @@ public record NormSpec(
 
   /**
    * Rows of length 1, as databases of vectors make them: the L2 norm without epsilon. A row of
-   * zeros stays zeros, and its gradient is 0.
+   * zeros stays zeros, and its gradient is 0 where dy is finite.
    */
   public static final NormSpec UNIT = L2.withEpsilon(0);
 

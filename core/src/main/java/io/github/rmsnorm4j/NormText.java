@@ -1,6 +1,8 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.NormSpec.Preset;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -206,7 +208,9 @@ final class NormText {
     if (!NUMBER.matcher(text).matches()) {
       throw new IllegalArgumentException(text);
     }
-    return Double.parseDouble(text);
+    return FirstTier.isInJavasState()
+        ? Double.parseDouble(text)
+        : FloatingPointGuard.of(() -> Double.parseDouble(text));
   }
 
   /** The shortest decimal number that is read as this one: 1, 0.25, 1e-6. */

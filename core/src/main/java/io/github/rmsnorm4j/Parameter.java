@@ -24,16 +24,13 @@ final class Parameter {
     this.type = type;
     this.given = given;
     this.offset = offset;
-    floats = floats(given, offset);
+    floats =
+        FirstTier.isInJavasState()
+            ? floats(given, offset)
+            : FloatingPointGuard.of(() -> floats(given, offset));
   }
 
   private static float[] floats(Object given, double offset) {
-    if (!FirstTier.isInJavasState()) {
-      float[][] made = new float[1][];
-      if (FloatingPointGuard.runs(true, () -> made[0] = floats(given, offset))) {
-        return made[0];
-      }
-    }
     float[] floats = given instanceof float[] same ? same : rounded((double[]) given);
     return offset == 0 ? floats : add(floats, offset, new float[floats.length], floats.length);
   }
@@ -124,11 +121,18 @@ final class Parameter {
   private double[] doubles() {
     double[] values = doubles;
     if (values == null) {
-      values = given instanceof double[] same ? same : widened((float[]) given);
-      values = offset == 0 ? values : add(values, offset, new double[values.length], values.length);
+      values =
+          FirstTier.isInJavasState()
+              ? doubles(given, offset)
+              : FloatingPointGuard.of(() -> doubles(given, offset));
       doubles = values;
     }
     return values;
+  }
+
+  private static double[] doubles(Object given, double offset) {
+    double[] doubles = given instanceof double[] same ? same : widened((float[]) given);
+    return offset == 0 ? doubles : add(doubles, offset, new double[doubles.length], doubles.length);
   }
 
   private static double[] widened(float[] floats) {

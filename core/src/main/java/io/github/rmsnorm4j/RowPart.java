@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.MathContext;
@@ -129,13 +131,21 @@ public record RowPart(BigInteger numerator, BigInteger denominator, boolean roun
           .divide(all, 0, RoundingMode.CEILING)
           .intValueExact();
     }
-    int k = (int) (width * of.divide(all, MathContext.DECIMAL128).doubleValue());
+    BigDecimal share = of.divide(all, MathContext.DECIMAL128);
+    int k =
+        FirstTier.isInJavasState()
+            ? down(width, share)
+            : FloatingPointGuard.of(() -> down(width, share));
     if (k == 0) {
       throw new IllegalArgumentException(
           "part is %s, it must leave at least one of the %s elements of a row"
               .formatted(NormText.quoted(toString()), width));
     }
     return k;
+  }
+
+  private static int down(int width, BigDecimal share) {
+    return (int) (width * share.doubleValue());
   }
 
   /** Reads what {@link #toString} writes, and decimal fractions. */

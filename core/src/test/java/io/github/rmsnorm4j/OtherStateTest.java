@@ -48,6 +48,9 @@ class OtherStateTest {
     ROWS,
     GATED,
     BACKWARD,
+    FROM_OUTPUT,
+    SAMPLES,
+    SEPARATE,
     PAIR,
     CODES,
     QUANTIZER,
@@ -88,13 +91,60 @@ class OtherStateTest {
     return child.output();
   }
 
+  /** What owners of a row exchange is exchanged by their own threads. */
+  @Test
+  void ownersWithoutMachineCode() throws Exception {
+    assertThat(withoutMachineCode("owners")).contains("both are done");
+  }
+
+  /** The text of a norm, and a part that is rounded down, are read in Java's state. */
+  @Test
+  void normsAreBuiltAsEver() {
+    Object[] found = new Object[2];
+    for (int state : STATES) {
+      CallersState.during(
+          state,
+          () -> {
+            found[0] = NormSpec.parse("rmsnorm(eps=1e-6)").epsilon().getAsDouble();
+            found[1] = RowPart.of(0.29).down().elements(100);
+          });
+      assertThat(found).containsExactly(1e-6, 28);
+    }
+  }
+
   /** A process without machine code. */
   static final class Program {
     private Program() {}
 
-    public static void main(String[] args) throws IOException {
+    private static void owners() throws InterruptedException {
+      int half = 1024;
+      Norm norm = RmsNorm.builder(2 * half).build();
+      Owners owners = new Owners(2, numbers -> {});
+      owners.run(
+          owner -> {
+            NormShard shard = norm.shard(owner * half, (owner + 1) * half);
+            Rows x = Rows.of(new float[half], half);
+            Rows y = Rows.of(new float[half], half);
+            Rows dx = Rows.of(new float[half], half);
+            Saved saved = new Saved(Keep.INPUT, 1);
+            SumExchange exchange = owners.of(owner);
+            CallersState.during(
+                CallersState.FLUSHES,
+                () -> {
+                  shard.apply(x, y, saved, exchange);
+                  shard.backward(y, saved, dx, null, exchange);
+                });
+          });
+      System.out.println("both are done");
+    }
+
+    public static void main(String[] args) throws IOException, InterruptedException {
       if (args[0].equals("drawn")) {
         System.out.println("differing: " + differing(false));
+        return;
+      }
+      if (args[0].equals("owners")) {
+        owners();
         return;
       }
       try (Arena arena = Arena.ofConfined()) {
@@ -118,10 +168,11 @@ class OtherStateTest {
     Set<String> differing = new LinkedHashSet<>();
     Set<String> reached = new TreeSet<>();
     for (int seed = 0; seed < DRAWS; seed++) {
-      int state = STATES[seed % STATES.length];
+      int turn = seed / Kind.values().length;
+      int state = STATES[turn % STATES.length];
       Kind kind = Kind.values()[seed % Kind.values().length];
       try (Arena arena = confined ? Arena.ofConfined() : Arena.ofShared()) {
-        Job job = new Job(seed, kind, arena);
+        Job job = new Job(seed, kind, turn + turn / STATES.length, arena);
         Object[] expected = job.run();
         Object[][] found = new Object[1][];
         int after = CallersState.during(state, () -> found[0] = job.run());
@@ -154,11 +205,11 @@ class OtherStateTest {
     private final float[] other = new float[N];
     private final double[] gain = new double[WIDTH];
 
-    Job(int seed, Kind kind, Arena arena) {
+    Job(int seed, Kind kind, int backend, Arena arena) {
       random = new SplittableRandom(seed);
       this.kind = kind;
       this.arena = arena;
-      backend = BACKENDS.get(seed / Kind.values().length % BACKENDS.size());
+      this.backend = BACKENDS.get(backend % BACKENDS.size());
       NormSpec drawn =
           NormSpec.parse(
               List.of("rmsnorm(eps=0)", "layernorm(eps=0)", "gemma(eps=1e-300)", "l2(eps=0)")
@@ -203,6 +254,34 @@ class OtherStateTest {
           float[] dx = new float[N];
           norm.backward(sum, saved, dx, ParameterGradients.assigned(dgain, null));
           return new Object[] {y, dx, dgain, saved.rstd()};
+        }
+        case FROM_OUTPUT -> {
+          double[] wide = new double[N];
+          for (int i = 0; i < N; i++) {
+            wide[i] = 1 + i % 7;
+          }
+          Rows ofDoubles = Rows.of(new double[N], WIDTH);
+          Saved saved = new Saved(Keep.OUTPUT, ROWS);
+          norm.apply(Rows.of(wide, WIDTH), ofDoubles, saved);
+          double[] dx = new double[N];
+          norm.backward(Rows.of(wide, WIDTH), saved, Rows.of(dx, WIDTH), null);
+          return new Object[] {saved.rstd(), dx};
+        }
+        case SAMPLES -> {
+          Saved saved = new Saved(Keep.INPUT, ROWS);
+          norm.apply(rows(in), rows(sum), null, rows(y), saved);
+          float[] dx = new float[N];
+          float[] dgain = new float[N];
+          norm.backward(rows(in), saved, rows(dx), ParameterGradients.assigned(dgain, null));
+          return new Object[] {y, dx, dgain};
+        }
+        case SEPARATE -> {
+          float[][] separate = new float[ROWS][WIDTH];
+          for (int row = 0; row < ROWS; row++) {
+            System.arraycopy(in, row * WIDTH, separate[row], 0, WIDTH);
+          }
+          norm.apply(separate, separate);
+          return separate;
         }
         case PAIR -> {
           Norm next = RmsNorm.builder(WIDTH).backend(backend).build();

@@ -58,7 +58,8 @@ public final class Definitions {
   public static double[] l2Norm(
       double[] x, double @Nullable [] gain, double @Nullable [] bias, double epsilon) {
     double root = root(meanSquare(x, x.length) * x.length, epsilon, EpsilonPlacement.FLOOR);
-    return output(x, 0, root == 0 ? Double.POSITIVE_INFINITY : root, gain, bias);
+    boolean leaves = epsilon == 0 && Arrays.stream(x).allMatch(v -> v == 0);
+    return output(x, 0, leaves ? Double.POSITIVE_INFINITY : root, gain, bias);
   }
 
   /**

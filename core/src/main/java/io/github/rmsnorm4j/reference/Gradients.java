@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.reference;
 
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,7 +58,8 @@ public final class Gradients {
       EpsilonPlacement placement) {
     int n = x.length;
     double m = Definitions.meanSquare(x, n) * n;
-    if (m == 0 && epsilon == 0 && placement == EpsilonPlacement.FLOOR) {
+    boolean hasFloor = placement == EpsilonPlacement.FLOOR;
+    if (hasFloor && epsilon == 0 && Arrays.stream(x).allMatch(v -> v == 0)) {
       return new double[n]; // Such a row is multiplied by 0.
     }
     return ofSquares(x, scaled(dy, gain), m, n, 1, epsilon, placement);

@@ -18,6 +18,11 @@ public final class Shortage {
   /** When there was none; null for never. */
   private static volatile @Nullable Long since;
 
+  /** How often in a process a class may be missing because of a shortage. */
+  private static final int MOST_EXCUSES = 8;
+
+  private static int excuses;
+
   private Shortage() {}
 
   /** {@return whether it is too early to try again} */
@@ -36,12 +41,35 @@ public final class Shortage {
   }
 
   /**
+   * Whether an exception may come of a shortage before: a class is not there whose initialiser had
+   * no memory. Then it is one more shortage, and a later try may do without that class.
+   */
+  public static synchronized boolean explains(Throwable thrown) {
+    boolean may = thrown instanceof NoClassDefFoundError && since != null;
+    if (may && ++excuses <= MOST_EXCUSES) {
+      since = clock.getAsLong();
+      return true;
+    }
+    return false;
+  }
+
+  /**
+   * Does nothing, unless a shortage explains an exception.
+   *
+   * @throws OutOfMemoryError if it does
+   */
+  public static void requireNone(Throwable thrown) {
+    if (explains(thrown)) {
+      throw new OutOfMemoryError(thrown.getMessage());
+    }
+  }
+
+  /**
    * Notes that there was no memory. The first time it warns, if there is memory for that.
    *
-   * @param error what the system said: also that a class, whose initialiser got no memory, is not
-   *     there
+   * @param error what the system said
    */
-  public static synchronized void note(Error error) {
+  public static synchronized void note(OutOfMemoryError error) {
     boolean warns = since == null;
     since = clock.getAsLong();
     if (!warns) {

@@ -94,18 +94,10 @@ public final class KernelThread extends Thread {
 
   /** Does work later; now if no thread can be started. */
   public static void later(Work work) {
-    if (!takes(work)) {
-      work.run();
-    }
-  }
-
-  /** Does work later; false if no thread can be started. */
-  static boolean takes(Runnable work) {
     try {
       ONE.execute(work);
-      return true;
     } catch (OutOfMemoryError noThread) {
-      return false;
+      work.run();
     }
   }
 }

@@ -168,7 +168,7 @@ public final class Plans {
         kernels.replace(old, ofKernels(call, stores));
       }
       done = true;
-    } catch (OutOfMemoryError | NoClassDefFoundError e) {
+    } catch (OutOfMemoryError e) {
       Shortage.note(e);
       done = true;
     } finally {

@@ -90,7 +90,7 @@ final class MachineBlocks {
       try {
         // Not in the lock of the map, where a thread that gets no memory leaves others waiting.
         made = kept(kind, Optional.ofNullable(make(kind.format, kind.rule, kind.bits)));
-      } catch (OutOfMemoryError | NoClassDefFoundError e) {
+      } catch (OutOfMemoryError e) {
         Shortage.note(e);
       }
     }
@@ -120,7 +120,6 @@ final class MachineBlocks {
    * The code, if its bytes are right; null otherwise.
    *
    * @throws OutOfMemoryError if there is no memory for it
-   * @throws NoClassDefFoundError if there was none when a class was initialised
    */
   static @Nullable MemorySegment make(CodeFormat format, CodeRule rule, int bits) {
     String fault = "it gives other bytes than plain Java";
@@ -130,9 +129,8 @@ final class MachineBlocks {
       code = ExecutableMemory.of(BlockCode.of(format, rule, bits));
       MachineBlocks blocks = new MachineBlocks(new Kind(format, rule, bits), code);
       state.inContract(() -> passes[0] = blocks.pass());
-    } catch (NoClassDefFoundError e) {
-      throw e;
     } catch (RuntimeException | LinkageError e) {
+      Shortage.requireNone(e);
       fault = String.valueOf(e.getMessage());
     } finally {
       if (code != null && !passes[0]) {

@@ -39,7 +39,7 @@ public record Machine(
         found = find();
         return found;
       }
-    } catch (OutOfMemoryError | NoClassDefFoundError e) {
+    } catch (OutOfMemoryError e) {
       Shortage.note(e);
     }
     return new Machine(0, 0, false, 0, Shortage.MESSAGE);
@@ -94,9 +94,8 @@ public record Machine(
       return bits == 0
           ? none("this processor has no AVX2")
           : new Machine(bits, preferred, processor.bfloat16(), prefetched, null);
-    } catch (NoClassDefFoundError e) {
-      throw e;
     } catch (UnsupportedOperationException | LinkageError e) {
+      Shortage.requireNone(e);
       return none(String.valueOf(e.getMessage()));
     }
   }

@@ -129,11 +129,11 @@ final class MachineKernel {
       }
     } catch (UncheckedIOException e) {
       throw e; // Of the listing, which is written first: it says nothing of the kernel.
-    } catch (OutOfMemoryError | NoClassDefFoundError e) {
+    } catch (OutOfMemoryError e) {
       Shortage.note(e);
       fault = null;
     } catch (RuntimeException | LinkageError e) {
-      fault = String.valueOf(e.getMessage());
+      fault = Shortage.explains(e) ? null : String.valueOf(e.getMessage());
     }
     if (kernel != null) {
       ExecutableMemory.giveBack(kernel.call.code());
