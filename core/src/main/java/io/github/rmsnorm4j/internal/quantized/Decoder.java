@@ -1,18 +1,11 @@
 package io.github.rmsnorm4j.internal.quantized;
 
 import io.github.rmsnorm4j.internal.codec.Float8;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
+import io.github.rmsnorm4j.internal.codec.NativeOrder;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the elements of rows from arrays of codes and scales: each is a code times a scale. */
 final class Decoder {
-  private static final VarHandle SHORTS =
-      MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.nativeOrder());
-  private static final VarHandle FLOATS =
-      MethodHandles.byteArrayViewVarHandle(float[].class, ByteOrder.nativeOrder());
-
   private Decoder() {}
 
   /** Decodes the first n elements, which are whole blocks. */
@@ -24,12 +17,16 @@ final class Decoder {
       int at = b * size;
       float scale =
           switch (format.layout()) {
-            case Q8_0, Q8_1 -> Float.float16ToFloat((short) SHORTS.get(codes, at));
-            case Q8_K -> (float) FLOATS.get(codes, at);
+            case Q8_0, Q8_1 -> float16(codes, at);
+            case Q8_K -> Float.intBitsToFloat(NativeOrder.get(Float.BYTES, codes, at));
             case APART -> format.given() ? given : scales[b];
           };
       block(format.float8(), codes, at + before, scale, y, b * block, block);
     }
+  }
+
+  private static float float16(byte[] codes, int at) {
+    return Float.float16ToFloat((short) NativeOrder.get(Short.BYTES, codes, at));
   }
 
   private static void block(

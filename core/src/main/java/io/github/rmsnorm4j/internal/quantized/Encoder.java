@@ -1,9 +1,7 @@
 package io.github.rmsnorm4j.internal.quantized;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteOrder;
+import io.github.rmsnorm4j.internal.codec.NativeOrder;
 import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -19,9 +17,6 @@ final class Encoder {
   private static final int LONG = 256;
 
   private static final int SUMMED = 16;
-
-  private static final VarHandle SHORTS = view(short[].class);
-  private static final VarHandle FLOATS = view(float[].class);
 
   private final CodeFormat format;
 
@@ -48,10 +43,6 @@ final class Encoder {
   /** Whether it writes rows that are stored so. */
   boolean isOf(CodeFormat format) {
     return this.format.equals(format);
-  }
-
-  private static VarHandle view(Class<?> type) {
-    return MethodHandles.byteArrayViewVarHandle(type, ByteOrder.nativeOrder());
   }
 
   /**
@@ -101,16 +92,20 @@ final class Encoder {
       int at = (first + b) * size;
       float scale = scales.scale(b);
       switch (format.layout()) {
-        case Q8_0 -> SHORTS.set(into, at, Narrow.floatToFloat16(scale));
+        case Q8_0 -> putFloat16(scale, into, at);
         case Q8_1 -> {
           float sum = scale * sum(into, at + format.layout().before(), block);
-          SHORTS.set(into, at, Narrow.floatToFloat16(scale));
-          SHORTS.set(into, at + Short.BYTES, Narrow.floatToFloat16(sum));
+          putFloat16(scale, into, at);
+          putFloat16(sum, into, at + Short.BYTES);
         }
         case APART -> intoScales[first + b] = scale;
         case Q8_K -> throw new IllegalStateException("it has a way of its own");
       }
     }
+  }
+
+  private static void putFloat16(float value, byte[] into, int at) {
+    NativeOrder.put(Narrow.floatToFloat16(value), Short.BYTES, into, at);
   }
 
   private void codes(float[] y, int from, int n, float factor, byte[] into, int at) {
@@ -197,7 +192,8 @@ final class Encoder {
     float scale = element != element ? Float.NaN : 1 / factor;
     boolean finite = Math.abs(element) <= Float.MAX_VALUE;
     boolean hasCodes = finite && Math.abs(factor) <= Float.MAX_VALUE;
-    FLOATS.set(into, at, finite && !hasCodes ? 0 : scale);
+    float stored = finite && !hasCodes ? 0 : scale;
+    NativeOrder.put(Float.floatToRawIntBits(stored), Float.BYTES, into, at);
     int codes = at + Float.BYTES;
     if (hasCodes) {
       even(y, from, n, factor, into, codes);
@@ -206,7 +202,7 @@ final class Encoder {
     }
     for (int i = 0; i < n; i += SUMMED) {
       int sum = sum(into, codes + i, SUMMED);
-      SHORTS.set(into, codes + n + i / SUMMED * Short.BYTES, (short) sum);
+      NativeOrder.put(sum, Short.BYTES, into, codes + n + i / SUMMED * Short.BYTES);
     }
   }
 }
