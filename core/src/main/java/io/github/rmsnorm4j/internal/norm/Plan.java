@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,12 @@ final class Plan {
   /** Whether a better back end may serve a later call. */
   private volatile boolean forNow;
 
+  /** Of what it is found by. */
+  private final int hash;
+
+  /** Whether a call found it lately; not synchronised, as nothing but an eviction depends on it. */
+  private boolean used;
+
   /** Does rows that are out of range; null until there are any. */
   private volatile PlainBackEnd.@Nullable Rows plain;
 
@@ -45,7 +52,44 @@ final class Plan {
     for (int place = 0; place < kinds.length; place++) {
       kinds[place] = kind(call.rows(place));
     }
+    hash = hash(call, stores);
     compiled = compile(call, stores, backEnds);
+  }
+
+  /** A number that differs for most calls; those of other formulas share it. */
+  static int hash(Call call, OutputStores stores) {
+    int hash = stores.ordinal();
+    for (int place = 0; place < Tensor.Access.ELEMENT.places(); place++) {
+      hash = 31 * hash + kind(call.rows(place));
+    }
+    hash = 2 * hash + (call.ofNorm() == null ? 0 : 1);
+    hash *= 0x9e3779b9;
+    return hash >>> 16;
+  }
+
+  int hash() {
+    return hash;
+  }
+
+  void noteUse() {
+    if (!used) {
+      used = true;
+    }
+  }
+
+  /** Whether a call found it since this was asked last. */
+  boolean wasUsed() {
+    boolean was = used;
+    used = false;
+    return was;
+  }
+
+  /** Whether it runs the calls that another plan runs. */
+  boolean isForCallsOf(Plan other) {
+    return stores == other.stores
+        && ofNorm == other.ofNorm
+        && Arrays.equals(kinds, other.kinds)
+        && formula.equals(other.formula);
   }
 
   private Compiled compile(Call call, OutputStores stores, List<BackEnd> backEnds) {

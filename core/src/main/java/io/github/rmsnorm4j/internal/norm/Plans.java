@@ -11,13 +11,12 @@ import io.github.rmsnorm4j.internal.machine.Shortage;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import io.github.rmsnorm4j.internal.quantized.CodeRule;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last few plans of a norm. Without them a call of one row would take as long to find its
- * kernels as to compute. Several threads may use it at once; at worst a plan is made twice.
+ * The plans of a norm. Without them a call of one row would take as long to find its kernels as to
+ * compute. Several threads may use it at once; at worst a plan is made twice.
  */
 public final class Plans {
   private final IntSupplier machineBits;
@@ -27,10 +26,10 @@ public final class Plans {
   /** Null where kernels serve every call, because a back end was chosen by name. */
   private final @Nullable Payoff payoff;
 
-  private final Kept kernels = new Kept();
+  private final KeptPlans kernels = new KeptPlans();
 
   /** For calls whose kernels do not pay, or are not ready yet. */
-  private final Kept plain = new Kept();
+  private final KeptPlans plain = new KeptPlans();
 
   /** Whether loops are all that there is; null before the thread of kernels has found out. */
   private volatile @Nullable Boolean loopsAlone;
@@ -164,8 +163,7 @@ public final class Plans {
     try {
       loopsAlone = machineBits.getAsInt() == 0 && vectorBits.getAsInt() == 0;
       if (payoff == null || paysNow(payoff, elements)) {
-        Plan old = kernels.find(call, stores);
-        kernels.replace(old, ofKernels(call, stores));
+        kernels.add(ofKernels(call, stores));
       }
       done = true;
     } catch (OutOfMemoryError e) {
@@ -187,53 +185,5 @@ public final class Plans {
               : List.of(machine, new PlainBackEnd());
     }
     return backEnds;
-  }
-
-  /** The last few plans of a kind: each call looks for its own among them. */
-  private static final class Kept {
-    private static final int MOST = 8;
-
-    private final AtomicReferenceArray<Plan> plans = new AtomicReferenceArray<>(MOST);
-    private volatile int next;
-
-    @Nullable Plan find(Call call, OutputStores stores) {
-      for (int i = 0; i < MOST; i++) {
-        Plan plan = plans.getPlain(i);
-        if (plan != null && plan.fits(call, stores)) {
-          return plan;
-        }
-      }
-      return null;
-    }
-
-    /** Keeps a plan, unless a better one may come later. */
-    Plan added(Plan plan) {
-      if (plan.lasts()) {
-        add(plan);
-      }
-      return plan;
-    }
-
-    /** Whether to keep another plan drops one. */
-    boolean isFull() {
-      return plans.getPlain(MOST - 1) != null;
-    }
-
-    /** Keeps a plan, in the place of the oldest one. */
-    void add(Plan plan) {
-      int place = next;
-      next = (place + 1) % MOST;
-      plans.set(place, plan);
-    }
-
-    /** Keeps a plan, in the place of one for the same calls if there is one. */
-    void replace(@Nullable Plan old, Plan plan) {
-      for (int i = 0; i < MOST && old != null; i++) {
-        if (plans.compareAndSet(i, old, plan)) {
-          return;
-        }
-      }
-      add(plan);
-    }
   }
 }
