@@ -131,9 +131,14 @@ class NormalizeVariantsTest {
   @Test
   void noTwoPresetsGiveTheSame() throws IOException {
     Set<String> results = new HashSet<>();
+    double[] values = rows(Dtype.F64).values();
+    Arrays.setAll(values, i -> values[i] * 1e-20); // Below the floor of l2.
+    TestTensor tiny = TestTensor.of("x", Dtype.F32, values, 40, WIDTH);
     for (String like : presets().toList()) {
       TestTensor y = normalize(rows(Dtype.F16), "--like=" + like, gainOption("g"));
-      assertThat(results.add(Arrays.toString(y.bytes()))).as(like).isTrue();
+      TestTensor ofTiny = normalize(tiny, "--like=" + like, gainOption("g"));
+      String bytes = Arrays.toString(y.bytes()) + Arrays.toString(ofTiny.bytes());
+      assertThat(results.add(bytes)).as(like).isTrue();
     }
   }
 

@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.spark.command;
+package io.github.rmsnorm4j.pages;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
