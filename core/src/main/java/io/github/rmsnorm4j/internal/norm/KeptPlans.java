@@ -18,20 +18,31 @@ final class KeptPlans {
   /** By hash, at most half full: a plan is at its slot, or in those behind it without a gap. */
   private volatile AtomicReferenceArray<Plan> slots = new AtomicReferenceArray<>(FIRST_SLOTS);
 
+  /** The one that was found last: calls of one kind follow each other. Any thread's will do. */
+  private @Nullable Plan last;
+
   private int size;
   private volatile boolean full;
 
   /** The plan of a call, or null. */
   @Nullable Plan find(Call call, OutputStores stores) {
+    Plan plan = last;
+    if (plan == null || !plan.fits(call, stores)) {
+      plan = search(call, stores);
+      last = plan;
+    }
+    if (plan != null) {
+      plan.noteUse();
+    }
+    return plan;
+  }
+
+  private @Nullable Plan search(Call call, OutputStores stores) {
     AtomicReferenceArray<Plan> now = slots;
     int mask = now.length() - 1;
     for (int i = Plan.hash(call, stores) & mask; ; i = (i + 1) & mask) {
       Plan plan = now.getAcquire(i);
-      if (plan == null) {
-        return null;
-      }
-      if (plan.fits(call, stores)) {
-        plan.noteUse();
+      if (plan == null || plan.fits(call, stores)) {
         return plan;
       }
     }
@@ -54,6 +65,7 @@ final class KeptPlans {
       move(2 * slots.length(), false);
     }
     put(slots, plan);
+    last = plan; // It may have been the one that this replaces.
   }
 
   private void put(AtomicReferenceArray<Plan> into, Plan plan) {
