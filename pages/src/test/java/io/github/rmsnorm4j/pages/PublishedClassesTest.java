@@ -123,7 +123,8 @@ class PublishedClassesTest {
     if (!place.startsWith("jar:")) {
       return classes(Path.of(URI.create(place)));
     }
-    try (FileSystem jar = FileSystems.newFileSystem(URI.create(place), Map.of())) {
+    String file = place.substring("jar:".length(), place.indexOf('!'));
+    try (FileSystem jar = FileSystems.newFileSystem(Path.of(URI.create(file)))) {
       return classes(jar.getPath("/"));
     }
   }
