@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  * or statistics, and gradients have their first 2^22 elements of a kind of norm in plain Java, 2^26
  * where only Java loops follow. A backend that was chosen by name serves the first call already.
  *
+ * <p>Machine code needs JDK 22 or newer; Java loops and the Vector API need 24. On an older JDK
+ * plain Java serves the calls, with the same bits.
+ *
  * <p>Values are immutable and safe to share.
  */
 public final class Backend {

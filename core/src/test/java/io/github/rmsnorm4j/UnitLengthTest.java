@@ -88,6 +88,22 @@ class UnitLengthTest {
     }
   }
 
+  @ParameterizedTest
+  @MethodSource("backends")
+  void aRowOfZerosAddsNothingToDgain(Backend backend) {
+    float[] x = new float[WIDTH];
+    float[] dy = new float[WIDTH];
+    Arrays.fill(dy, 2);
+    float[] dgain = new float[WIDTH];
+    float[] dbias = new float[WIDTH];
+    Saved saved = new Saved(Keep.INPUT, 1);
+    L2Norm norm = L2Norm.builder(NormSpec.UNIT, WIDTH).gain(dy).bias(dy).backend(backend).build();
+    norm.apply(x, new float[WIDTH], saved);
+    norm.backward(dy, saved, new float[WIDTH], ParameterGradients.assigned(dgain, dbias));
+    assertThat(dgain).containsOnly(0f);
+    assertThat(dbias).containsOnly(2f);
+  }
+
   /** Of a row of zeros, and of another one. */
   private static double[][] gradients(Backend backend, ElementType type, Keep keep) {
     Block x = new Block(Arena.ofAuto(), Place.NATIVE, type, 2, WIDTH, WIDTH);

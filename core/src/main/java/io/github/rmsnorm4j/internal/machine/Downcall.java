@@ -37,15 +37,12 @@ public final class Downcall {
   @SuppressWarnings("restricted")
   public void make() {
     if (handle == null) {
-      Linker.Option[] options = takesArrays ? options() : new Linker.Option[0];
+      Linker.Option[] options =
+          takesArrays ? new Linker.Option[] {Linker.Option.critical(true)} : new Linker.Option[0];
       handle =
           Linker.nativeLinker()
               .downcallHandle(FunctionDescriptor.of(JAVA_LONG, parameters), options);
     }
-  }
-
-  private static Linker.Option[] options() {
-    return new Linker.Option[] {Linker.Option.critical(true)};
   }
 
   /** The handle, for a static field that is read after {@link #make}. */

@@ -57,8 +57,8 @@ public final class FloatingPointState implements AutoCloseable {
   }
 
   /**
-   * Runs something in the contract's state. It must not wait: a virtual thread that waits may go on
-   * on another thread of the system, which has a state of its own.
+   * Runs something in the contract's state. On a virtual thread it must not wait: such a thread may
+   * go on on another thread of the system, which has a state of its own.
    */
   public void inContract(Runnable work) {
     int callers = exchange(CONTRACT);
