@@ -1174,9 +1174,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * Exception: the arrays for sums over rows, if they have more than 2^18 elements, or if those of
    * all threads take more than 64 MiB. The library keeps that much from call to call. On 8 threads
    * it is enough for gain and bias of 2^19 float32 rows of 2^16 elements, of 2^14 rows of 2^17, or
-   * of 2^11 rows of 2^18. A norm of groups whose gain or bias is of the whole row makes small
-   * objects for each group, and gain and bias of samples make them for each sample: a KiB and a
-   * half at most.
+   * of 2^11 rows of 2^18.
    *
    * @param dy the gradient of the output, as many rows as the forward pass had, of the norm's width
    * @param saved what the forward pass kept
@@ -1370,13 +1368,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
       Object bias = biased ? bias(saved.bias(), float64, biases) : null;
       int most = Math.max(parameters, gradients.length());
       int parts = most <= groupWidth ? 1 : most / groupWidth;
-      if (parts == 1) {
-        boolean held = saved.gain() == null && saved.bias() == null;
-        NormColumns ofNorm = held ? backEndParts().columns(float64) : null;
-        BackwardRun.whole(this, rows, saved, gradients, new Object[] {gain, bias}, ofNorm, shared);
-      } else {
-        BackwardRun.ofParts(this, rows, saved, gradients, new Object[] {gain, bias}, parts);
-      }
+      boolean held = saved.gain() == null && saved.bias() == null;
+      NormColumns ofNorm = held ? backEndParts().columns(float64) : null;
+      Object[] columns = {gain, bias};
+      BackwardRun.run(this, rows, saved, gradients, columns, ofNorm, parts, shared);
     } finally {
       gains.giveBack();
       biases.giveBack();
@@ -1513,16 +1508,23 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     Formula formula = backEndParts().forward(x.type(), gainType(gain), biased);
     NormColumns ofNorm = gain == null && bias == null ? backEndParts().columns(float64) : null;
     if (parts > 1) {
-      rows[Forward.GAIN_OF_GROUPS.place()] = ofParts(parts, Forward.GAIN, columns, ofNorm, x);
-      rows[Forward.BIAS_OF_GROUPS.place()] = ofParts(parts, Forward.BIAS, columns, ofNorm, x);
+      moveToRows(rows, columns, ofNorm, parts, x);
     }
     NormChoices of = choices(x.type());
     return new Call(of, formula, rows, columns, ofNorm, mean, rstd, null);
   }
 
-  /**
-   * Takes a parameter of groups or of samples from the columns, as rows that go with those of x.
-   */
+  /** Takes gain and bias of groups or of samples from the columns, as rows beside those of x. */
+  final void moveToRows(
+      @Nullable RowMemory[] rows,
+      @Nullable Object[] columns,
+      @Nullable NormColumns ofNorm,
+      int parts,
+      Rows x) {
+    rows[Forward.GAIN_OF_GROUPS.place()] = ofParts(parts, Forward.GAIN, columns, ofNorm, x);
+    rows[Forward.BIAS_OF_GROUPS.place()] = ofParts(parts, Forward.BIAS, columns, ofNorm, x);
+  }
+
   private @Nullable RowMemory ofParts(
       int parts, Tensor column, @Nullable Object[] columns, @Nullable NormColumns ofNorm, Rows x) {
     Object values = columns[column.place()];

@@ -85,28 +85,32 @@ public final class ParameterGradients {
   }
 
   /**
-   * Takes the sums, float[] or double[] as the arithmetic is; null if there are no rows.
+   * Takes the sums of a sample, float[] or double[] as the arithmetic is; null if there are no
+   * rows.
    *
-   * @param from the first column that the sums are of
-   * @param n how many they are of
+   * @param at the element that the sums begin with
+   * @param width elements of a sample, unless the arrays are shorter: groups may share sums
    */
-  void take(@Nullable Object gainSum, @Nullable Object biasSum, int from, int n) {
-    write(gainSum, gain, from, n);
-    write(biasSum, bias, from, n);
+  void take(@Nullable Object gainSum, @Nullable Object biasSum, int at, int sample, int width) {
+    int n = Math.min(width, length());
+    write(gainSum, at, gain, sample * n, n);
+    write(biasSum, at, bias, sample * n, n);
   }
 
-  private void write(@Nullable Object sum, @Nullable Object into, int from, int n) {
+  private void write(@Nullable Object sum, int at, @Nullable Object into, int from, int n) {
     if (sum == null && add) {
       return; // Adding 0 would turn -0 into +0.
     }
-    if (into instanceof float[] floats) {
+    if (!add && sum != null && into != null && sum.getClass() == into.getClass()) {
+      System.arraycopy(sum, at, into, from, n);
+    } else if (into instanceof float[] floats) {
       for (int i = 0; i < n; i++) {
-        float value = (float) value(sum, i);
+        float value = (float) value(sum, at + i);
         floats[from + i] = add ? floats[from + i] + value : value;
       }
     } else if (into instanceof double[] doubles) {
       for (int i = 0; i < n; i++) {
-        double value = value(sum, i);
+        double value = value(sum, at + i);
         doubles[from + i] = add ? doubles[from + i] + value : value;
       }
     }

@@ -406,18 +406,6 @@ public final class Rows {
     return type;
   }
 
-  /** The rows of one group of each row. */
-  Rows group(int group, int groupWidth) {
-    MemorySegment of = segment.asSlice((long) group * groupWidth * type.bytes());
-    return new Rows(of, type, rows, groupWidth, rowStride, maybeMapped);
-  }
-
-  /** So many rows from one of them on. */
-  Rows range(long first, long n) {
-    MemorySegment of = segment.asSlice(first * rowStride * type.bytes());
-    return new Rows(of, type, n, width, rowStride, maybeMapped);
-  }
-
   /** For kernels, with strides in bytes. */
   RowMemory memory(long stride, long period, long outerStride, boolean addressable) {
     RowMemory last = memory;

@@ -28,6 +28,11 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   public static final Tensor GAIN_GRADIENT = Tensor.ofColumns("dgain", 2);
   public static final Tensor BIAS_GRADIENT = Tensor.ofColumns("dbias", 3);
 
+  /** The sums of a gain's gradient, where rows are groups and each group has sums of its own. */
+  public static final Tensor GAIN_GRADIENT_OF_GROUPS = Tensor.ofElements("dgain", 9);
+
+  public static final Tensor BIAS_GRADIENT_OF_GROUPS = Tensor.ofElements("dbias", 10);
+
   /** Row sum of h * xh. */
   public static final Tensor H_XH = Tensor.ofRows("P", 7);
 
@@ -85,7 +90,18 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
     return wide ? v.widened() : v;
   }
 
-  private Value column(Tensor column) {
+  private Value gain() {
+    return parameter(Forward.GAIN, Forward.GAIN_OF_GROUPS);
+  }
+
+  private Value bias() {
+    return parameter(Forward.BIAS, Forward.BIAS_OF_GROUPS);
+  }
+
+  private Value parameter(Tensor column, Tensor ofGroups) {
+    if (storage.has(ofGroups)) {
+      return element(ofGroups);
+    }
     Value v = Value.column(column, storage.float64());
     return wide ? v.widened() : v;
   }
@@ -119,14 +135,14 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
       return ofGate(storage.element(Forward.X).times(activation()));
     }
     Value v = element(Forward.X);
-    return formula.fromOutput() && formula.bias() ? v.minus(column(Forward.BIAS)) : v;
+    return formula.fromOutput() && formula.bias() ? v.minus(bias()) : v;
   }
 
   /** {@code xh}: {@code (x - mean) * rstd}, or from the output {@code (y - b) / g}. */
   private Value xh() {
     Value v = kept();
     if (formula.fromOutput()) {
-      return formula.gain() ? v.over(column(Forward.GAIN)) : v;
+      return formula.gain() ? v.over(gain()) : v;
     }
     v = spec().isCentred() ? Mean.takenOff(v, wide || storage.float64()) : v;
     return v.times(number(Forward.RSTD));
@@ -134,7 +150,7 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
 
   /** {@code h = dy * g}. */
   private Value h(Value dy) {
-    return formula.gain() ? dy.times(column(Forward.GAIN)) : dy;
+    return formula.gain() ? dy.times(gain()) : dy;
   }
 
   /** {@code rowsum(h * xh)}, from the output {@code rowsum(dy * (y - b))}; {@code rowsum(h)}. */
@@ -196,21 +212,26 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
       storage.store(stage, DZ, ofActivation.times(ofGate(derivative)));
     }
     if (formula.gainGradient()) {
-      stage.sum(GAIN_GRADIENT, columnTerm(dy.times(xh)));
+      add(stage, GAIN_GRADIENT, GAIN_GRADIENT_OF_GROUPS, dy.times(xh));
     }
     if (formula.biasGradient()) {
-      stage.sum(BIAS_GRADIENT, columnTerm(dy));
+      add(stage, BIAS_GRADIENT, BIAS_GRADIENT_OF_GROUPS, dy);
     }
     return stage.build();
   }
 
   /** The output before the gate. */
   private Value norm(Value xh) {
-    Value v = formula.gain() ? xh.times(column(Forward.GAIN)) : xh;
-    return formula.bias() ? v.plus(column(Forward.BIAS)) : v;
+    Value v = formula.gain() ? xh.times(gain()) : xh;
+    return formula.bias() ? v.plus(bias()) : v;
   }
 
-  private Value columnTerm(Value term) {
-    return storage.float64() ? term : term.rounded();
+  private void add(Stage.Builder stage, Tensor column, Tensor ofGroups, Value v) {
+    Value term = storage.float64() ? v : v.rounded();
+    if (storage.has(ofGroups)) {
+      storage.store(stage, ofGroups, storage.element(ofGroups).plus(term));
+    } else {
+      stage.sum(column, term);
+    }
   }
 }

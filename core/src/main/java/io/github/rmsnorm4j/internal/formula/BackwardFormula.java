@@ -24,7 +24,17 @@ public record BackwardFormula(
     boolean biasGradient)
     implements Formula {
   private static final List<Tensor> ROWS =
-      List.of(Forward.X, Forward.RESIDUAL, Backward.DY, Backward.DX, Forward.Z, Backward.DZ);
+      List.of(
+          Forward.X,
+          Forward.RESIDUAL,
+          Backward.DY,
+          Backward.DX,
+          Forward.Z,
+          Backward.DZ,
+          Forward.GAIN_OF_GROUPS,
+          Forward.BIAS_OF_GROUPS,
+          Backward.GAIN_GRADIENT_OF_GROUPS,
+          Backward.BIAS_GRADIENT_OF_GROUPS);
 
   @Override
   public List<Tensor> rows() {

@@ -68,6 +68,14 @@ final class BlockSums implements AutoCloseable {
     return root;
   }
 
+  /** Takes an array back, for another leaf. The caller must not use it any more. */
+  void giveBack(Object array) {
+    if (held == arrays.length) {
+      arrays = Arrays.copyOf(arrays, 2 * arrays.length);
+    }
+    arrays[held++] = array;
+  }
+
   /** Returns all arrays except the roots to the pool, after the last leaf. */
   @Override
   public void close() {

@@ -1,180 +1,139 @@
 package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.Pool;
-import io.github.rmsnorm4j.internal.backend.Worker;
-import io.github.rmsnorm4j.internal.formula.Backward;
-import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
-import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.RowAdder.Tree;
 import io.github.rmsnorm4j.internal.parallel.RowScheduler;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a checked call that adds rows to sums for gain and bias.
+ * Runs a checked call that adds rows to sums for gain and bias. All rows share the sums, or the
+ * rows of each sample do, or the groups of all rows at one place.
  *
  * <p>Rows are added in blocks of 32, and blocks as a tree. A thread gets whole sub-trees, whose
  * number of blocks is a power of two. So the number of threads changes no bit.
  */
-public final class SumsOverRows implements AutoCloseable {
-  /** The most sub-trees: all of their sums are kept until the end. */
+public final class SumsOverRows {
+  /** Takes the sums of a sample. */
+  public interface Taker {
+    /**
+     * Takes sums, as float[] or double[] like the arithmetic. Those for a parameter are null if
+     * they are not wanted, and if the sample has no rows.
+     *
+     * @param at the element that they begin with
+     */
+    void take(@Nullable Object gain, @Nullable Object bias, int at, int sample);
+  }
+
+  /** Elements of rows that have sums of their own and that a thread does at a time. */
+  private static final int TOGETHER = 1 << 13;
+
+  /** The most sub-trees of which all sums are kept until the end. */
   static final int MAX_TREES = 64;
 
   /** Sub-trees for each thread, or half of that, so that threads finish at about one time. */
   private static final int TREES_PER_THREAD = 8;
 
-  /** The sums of a sub-tree; null where they are not wanted. */
-  private record Tree(@Nullable Object gain, @Nullable Object bias) {}
+  private final Plan plan;
+  private final Call call;
 
-  private static final Pool<SumsOverRows> POOL = new Pool<>(SumsOverRows::new);
+  /** Rows of each sample. */
+  private final long rows;
 
-  private final BlockSums ofGain = new BlockSums();
-  private final BlockSums ofBias = new BlockSums();
+  private final int samples;
 
-  /** By place: the sums of the block that rows are added to. */
-  private final @Nullable Object[] sums = new Object[Tensor.Access.COLUMN.places()];
+  /** Whether each sample is a row. */
+  private final boolean areRows;
 
-  private int width;
+  /** Rows with sums of their own that a thread does at a time. */
+  private final int apart;
 
-  /** Whether the sums for the gain are wanted, and those for the bias. */
-  private boolean gain;
+  private final Taker taker;
 
-  private boolean bias;
-
-  /** The sums of all rows. */
-  private @Nullable Object gainSum;
-
-  private @Nullable Object biasSum;
-
-  private SumsOverRows() {}
-
-  /** Does all rows. The caller closes the sums after it has read those that it wants. */
-  public static SumsOverRows run(Call call, Plans plans, long rows, int threads) {
-    Plan plan = plans.of(call, rows);
-    SumsOverRows sums = open(call);
-    boolean done = false;
-    try {
-      sums.run(call, plan, rows, Runner.useful(call, rows, threads));
-      done = true;
-    } finally {
-      if (!done) {
-        sums.close();
-      }
-    }
-    return sums;
+  private SumsOverRows(Plan plan, Call call, long rows, int samples, int apart, Taker taker) {
+    this.plan = plan;
+    this.call = call;
+    this.rows = rows / samples;
+    this.samples = samples;
+    this.apart = apart;
+    this.taker = taker;
+    areRows = samples == rows && apart > 1;
   }
 
   /**
-   * The sums for the gain, as float[] or double[] like the arithmetic, of the width or longer; null
-   * if they are not wanted, and without rows.
+   * Does all rows.
+   *
+   * @param call of rows, or of their groups
+   * @param rows or groups of all rows
+   * @param samples that have as many rows each, one after the other
+   * @param groups of a row that have sums of their own, one after the other; 1 if they share sums
    */
-  public @Nullable Object gain() {
-    return gainSum;
-  }
-
-  /** Likewise for the bias. */
-  public @Nullable Object bias() {
-    return biasSum;
-  }
-
-  /** The sums of this thread. No other call uses them until they are closed. */
-  private static SumsOverRows open(Call call) {
-    SumsOverRows sums = POOL.take();
-    BackwardFormula formula = (BackwardFormula) call.formula().whole();
-    sums.gain = formula.gainGradient();
-    sums.bias = formula.biasGradient();
-    sums.width = call.choices().width();
-    sums.ofGain.begin(sums.width, call.float64());
-    sums.ofBias.begin(sums.width, call.float64());
-    return sums;
-  }
-
-  @Override
-  public void close() {
-    giveBack(gainSum);
-    giveBack(biasSum);
-    gainSum = null;
-    biasSum = null;
-    ofGain.close();
-    ofBias.close();
-    Arrays.fill(sums, null);
-    POOL.giveBack(this);
-  }
-
-  private static void giveBack(@Nullable Object sums) {
-    if (sums != null) {
-      SumArrays.SHARED.giveBack(sums);
-    }
-  }
-
-  private void run(Call call, Plan plan, long rows, int threads) {
-    if (threads == 1) {
-      try (Worker worker = plan.compiled.open(call)) {
-        tree(call, plan, worker, 0, rows);
+  public static void run(
+      Call call, Plans plans, long rows, int threads, int samples, int groups, Taker taker) {
+    int together = Math.clamp(TOGETHER / call.choices().width(), 1, samples);
+    int apart = samples == rows ? together : groups;
+    try (RowAdder adder = RowAdder.open(call, apart)) {
+      Plan plan = plans.of(adder.call(), rows);
+      SumsOverRows sums = new SumsOverRows(plan, call, rows, samples, apart, taker);
+      int useful = Runner.useful(call, rows, threads);
+      if (useful == 1) {
+        adder.begin(plan);
+        sums.samples(adder, 0, samples);
+      } else {
+        sums.trees(adder, useful);
       }
-    } else {
-      trees(call, plan, rows, threads);
     }
-    gainSum = inOrder(plan, ofGain.root());
-    biasSum = inOrder(plan, ofBias.root());
   }
 
-  private @Nullable Object inOrder(Plan plan, @Nullable Object sums) {
-    if (sums != null) {
-      plan.compiled.order(sums, width);
+  private void samples(RowAdder adder, int from, int to) {
+    if (areRows) {
+      for (int row = from; row < to; row += apart) {
+        adder.giveEach(row, Math.min(to, row + apart), taker);
+      }
+      return;
     }
-    return sums;
+    for (int sample = from; sample < to; sample++) {
+      adder.add(sample * rows, (sample + 1) * rows);
+      adder.give(plan, taker, sample);
+    }
   }
 
-  private void trees(Call call, Plan plan, long rows, int threads) {
-    long treeRows = treeRows(call.float64(), rows, threads);
-    Tree[] trees = new Tree[(int) ((rows + treeRows - 1) / treeRows)];
+  private void trees(RowAdder adder, int threads) {
+    long treeRows = treeRows(adder.bytes(), threads);
+    int ofSample = (int) Math.max(1, Math.ceilDiv(rows, treeRows));
+    Tree[] trees = ofSample == 1 ? new Tree[0] : new Tree[samples * ofSample];
     RowScheduler.run(
-        trees.length,
+        (long) samples * ofSample,
         threads,
         (from, to) -> {
-          try (Worker worker = plan.compiled.open(call);
-              SumsOverRows ofThread = open(call)) {
-            for (int t = (int) from; t < to; t++) {
-              ofThread.tree(call, plan, worker, t * treeRows, Math.min(rows, (t + 1) * treeRows));
-              trees[t] = new Tree(ofThread.ofGain.root(), ofThread.ofBias.root());
+          try (RowAdder ofThread = RowAdder.open(call, apart)) {
+            ofThread.begin(plan);
+            if (ofSample == 1) {
+              samples(ofThread, (int) from, (int) to);
+              return;
+            }
+            for (int tree = (int) from; tree < to; tree++) {
+              long sample = tree / ofSample;
+              long first = tree % ofSample * treeRows;
+              long last = Math.min(rows, first + treeRows);
+              ofThread.add(sample * rows + first, sample * rows + last);
+              trees[tree] = ofThread.tree();
             }
           }
         });
-    for (Tree tree : trees) {
-      if (tree.gain != null) {
-        ofGain.add(tree.gain);
-      }
-      if (tree.bias != null) {
-        ofBias.add(tree.bias);
+    for (int tree = 0; tree < trees.length; tree++) {
+      adder.add(trees[tree]);
+      if ((tree + 1) % ofSample == 0) {
+        adder.give(plan, taker, tree / ofSample);
       }
     }
   }
 
-  /** Does rows that begin a sub-tree. */
-  private void tree(Call call, Plan plan, Worker worker, long from, long to) {
-    for (long row = from; row < to; row += SumOrder.ROWS) {
-      Object leafOfGain = gain ? ofGain.open() : null;
-      Object leafOfBias = bias ? ofBias.open() : null;
-      sums[Backward.GAIN_GRADIENT.place()] = leafOfGain;
-      sums[Backward.BIAS_GRADIENT.place()] = leafOfBias;
-      Runner.rows(call, plan, worker, row, Math.min(to, row + SumOrder.ROWS), sums);
-      if (leafOfGain != null) {
-        ofGain.add(leafOfGain);
-      }
-      if (leafOfBias != null) {
-        ofBias.add(leafOfBias);
-      }
-    }
-  }
-
-  /** Rows of a sub-tree: so many blocks, a power of two, that there are not too many sub-trees. */
-  private long treeRows(boolean float64, long rows, int threads) {
-    int arrays = (gain ? 1 : 0) + (bias ? 1 : 0);
-    int most = maxTrees(arrays * SumArrays.bytes(width, float64), threads);
-    long treeRows = SumOrder.ROWS;
-    while ((rows + treeRows - 1) / treeRows > most) {
+  /** Rows of a sub-tree: of a power of two blocks, so that there are not too many sub-trees. */
+  private long treeRows(long bytes, int threads) {
+    int most = maxTrees(bytes, threads);
+    long treeRows = (long) SumOrder.ROWS * apart;
+    while (treeRows < rows && samples * Math.ceilDiv(rows, treeRows) > most) {
       treeRows *= 2;
     }
     return treeRows;

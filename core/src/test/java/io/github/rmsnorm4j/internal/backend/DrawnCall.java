@@ -66,6 +66,9 @@ final class DrawnCall {
   /** Rows that are groups of a wider row; 1 where there are none. */
   private final int groups;
 
+  /** Whether each group of a row has a part of gain and bias of its own, and sums of its own. */
+  private final boolean ofGroups;
+
   /** The input or the gradient that the output takes the place of, or null. */
   private final Tensor over;
 
@@ -116,7 +119,7 @@ final class DrawnCall {
     mean = keeps && spec.isCentred() && !output ? numbersOfRows(1e30) : null;
     rstd = keeps ? numbersOfRows(1) : null;
     ofNorm = random.nextBoolean();
-    boolean ofGroups = !backward && groups > 1 && random.nextBoolean();
+    ofGroups = groups > 1 && random.nextBoolean();
     columns =
         new Object[] {
           gain && !ofGroups ? column(output) : null, bias && !ofGroups ? column(false) : null
@@ -304,11 +307,19 @@ final class DrawnCall {
       double[] ofMean = given ? null : means;
       double[] ofRstd = given ? null : rstds;
       try (Call call = new Call(choices, formula, ofCall, columns, kept, ofMean, ofRstd, known)) {
-        if (formula instanceof BackwardFormula backward) {
-          SumsOverRows sums = SumsOverRows.run(call, plans, rows, 1);
-          add(bits, "dgain", sums.gain(), width);
-          add(bits, "dbias", sums.bias(), width);
-          sums.close();
+        if (formula instanceof BackwardFormula) {
+          int apart = ofGroups ? groups : 1;
+          SumsOverRows.run(
+              call,
+              plans,
+              rows,
+              1,
+              1,
+              apart,
+              (dgain, dbias, at, sample) -> {
+                add(bits, "dgain", dgain, apart * width);
+                add(bits, "dbias", dbias, apart * width);
+              });
         } else {
           Runner.run(call, plans, rows, 1);
         }

@@ -37,6 +37,9 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
   }
 
   /** The rows of a call. */
+  private static final Set<Tensor> SUMS_OF_GROUPS =
+      Set.of(Backward.GAIN_GRADIENT_OF_GROUPS, Backward.BIAS_GRADIENT_OF_GROUPS);
+
   private final class Rows implements Worker {
     private final Call call;
     private final Storage storage;
@@ -168,7 +171,8 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
         boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
         boolean ofGate = store.rows().equals(Backward.DZ) && call.rows(Forward.Z) != null;
         boolean output = store.rows().equals(call.formula().output());
-        mark(store.rows(), i, added || ofGate || output);
+        boolean ofSums = SUMS_OF_GROUPS.contains(store.rows()) && call.rows(store.rows()) != null;
+        mark(store.rows(), i, added || ofGate || output || ofSums);
         MemorySegment into = elements(store.rows(), store.type());
         call.rows(store.rows()).type().set(into, i, store.type().round(value));
       } else if (statement instanceof Stage.ColumnSum sum) {

@@ -86,7 +86,8 @@ final class KernelCall {
     }
     MANY.make();
     return (long)
-        OfMany.HANDLE.invokeExact(code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]);
+        OfMany.HANDLE.invokeExact(
+            code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10]);
   }
 
   private long ofArrays(MachineFrame frame) throws Throwable {
@@ -114,7 +115,10 @@ final class KernelCall {
             base(frame, 4),
             base(frame, 5),
             base(frame, 6),
-            base(frame, 7));
+            base(frame, 7),
+            base(frame, 8),
+            base(frame, 9),
+            base(frame, 10));
   }
 
   private MemorySegment base(MachineFrame frame, int i) {
