@@ -144,7 +144,7 @@ final class CudaNormalizer implements Normalizer {
           hostX,
           lane.hostBeside.atLeast(rows * shape.besideRow()),
           shape.isInPlace() ? hostX : lane.hostResult.atLeast(rows * shape.resultRow()));
-      this.norm = norm;
+      this.norm = norm.on(lane.stream);
       this.stream = lane.stream;
       this.x = lane.x.atLeast(rows * shape.xRow());
       this.beside = lane.beside.atLeast(rows * shape.besideRow());
@@ -175,21 +175,21 @@ final class CudaNormalizer implements Normalizer {
 
     private void apply(CudaRows in, CudaRows other, CudaRows y) {
       if (other == null) {
-        norm.apply(in, y, stream);
+        norm.apply(in, y);
       } else if (norm.norm().spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, y, stream);
+        norm.applyGated(in, other, y);
       } else {
-        norm.addAndApply(in, other, y, stream);
+        norm.addAndApply(in, other, y);
       }
     }
 
     private void quantize(CudaRows in, CudaRows other, CudaQuantizedRows q) {
       if (other == null) {
-        norm.apply(in, q, stream);
+        norm.apply(in, null, q);
       } else if (norm.norm().spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, q, stream);
+        norm.applyGated(in, other, null, q);
       } else {
-        norm.addAndApply(in, other, q, stream);
+        norm.addAndApply(in, other, null, q);
       }
     }
 

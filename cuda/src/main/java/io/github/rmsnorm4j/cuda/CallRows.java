@@ -22,7 +22,7 @@ final class CallRows {
 
   CallRows(CudaNorm norm) {
     this.device = norm.device();
-    this.checks = norm.checks();
+    this.checks = norm.parts().checks();
   }
 
   /** Adds rows, which must be on the device. */

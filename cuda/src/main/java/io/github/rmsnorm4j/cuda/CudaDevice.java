@@ -18,10 +18,10 @@ import java.util.Optional;
  *         CudaDevice.open().orElseThrow(() -> new IllegalStateException(CudaDevice.missing().get()));
  *     CudaStream stream = device.stream();
  *     Arena arena = Arena.ofConfined()) {
- *   CudaNorm norm = device.norm(RmsNorm.builder(4096).gain(gain).build(), arena);
+ *   CudaNorm norm = device.norm(RmsNorm.builder(4096).gain(gain).build(), arena).on(stream);
  *   CudaRows x = CudaRows.of(device.allocate(bytes, arena), ElementType.BFLOAT16, rows, 4096);
  *   ...
- *   norm.apply(x, x, stream);
+ *   norm.apply(x, x);
  * }
  * }</pre>
  *
@@ -176,9 +176,9 @@ public final class CudaDevice implements AutoCloseable {
   }
 
   /**
-   * {@return the default stream, which calls without a stream use} It waits for the work that was
-   * started before on all streams of {@link #stream}, and they wait for it. Closing it does
-   * nothing.
+   * {@return the default stream, for norms and copies that were given none} It waits for the work
+   * that was started before on all streams of {@link #stream}, and they wait for it. Closing it
+   * does nothing.
    *
    * @throws IllegalStateException if the device is closed
    */

@@ -11,7 +11,7 @@ import io.github.rmsnorm4j.ParameterGradients;
  * are float64 if the forward pass was of float64 rows, otherwise float32.
  *
  * <pre>{@code
- * norm.backward(dy, saved, dx, CudaGradients.added(dgain, null), stream);
+ * norm.backward(dy, saved, dx, CudaGradients.added(dgain, null));
  * }</pre>
  */
 public final class CudaGradients {
@@ -52,11 +52,11 @@ public final class CudaGradients {
   void check(CudaNorm norm, CudaSaved saved, ElementType kept, CallRows rows) {
     check(gain, "dgain", norm, kept);
     check(bias, "dbias", norm, kept);
-    norm.checks().gradients(norm.parameters().forChecks(), length(gain), length(bias));
+    norm.parts().checks().gradients(norm.parameters().forChecks(), length(gain), length(bias));
     requireApart(gain, "dgain", saved, rows);
     requireApart(bias, "dbias", saved, rows);
     if (gain != null && bias != null) {
-      CallRows.requireApart(norm.checks(), "dgain", gain, "dbias", bias);
+      CallRows.requireApart(norm.parts().checks(), "dgain", gain, "dbias", bias);
     }
   }
 

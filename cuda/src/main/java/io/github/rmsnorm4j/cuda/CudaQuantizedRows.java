@@ -8,7 +8,7 @@ import java.util.Objects;
  * A view of memory of a device as quantised rows: {@code rows} x {@code width} codes of 8 bits, and
  * their scales. It is to {@link CudaMemory} what {@link QuantizedRows} is to memory of the host,
  * and the bytes of codes and scales are the same. A norm on a device writes them with {@link
- * CudaNorm#apply(CudaRows, CudaQuantizedRows, CudaStream)}.
+ * CudaNorm#apply(CudaRows, CudaRows, CudaQuantizedRows)}.
  *
  * <p>Types are int8 and FP8, with a scale for each block or row, or with one that is given. The
  * blocks of ggml ({@link QuantizedType#Q8_0}, {@link QuantizedType#Q8_1}, {@link

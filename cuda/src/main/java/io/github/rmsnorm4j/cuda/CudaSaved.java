@@ -40,7 +40,7 @@ public final class CudaSaved {
     if (keep == null) {
       throw new NullPointerException("keep is null");
     }
-    int most = Integer.MAX_VALUE / norm.groups();
+    int most = Integer.MAX_VALUE / norm.parts().groups();
     if (rows < 0 || rows > most) {
       throw new IllegalArgumentException("rows is " + rows + ", it may be 0 to " + most);
     }
@@ -59,7 +59,7 @@ public final class CudaSaved {
 
   /** Of the rstd of all rows. */
   private long bytes() {
-    return (long) capacity * norm.groups() * Double.BYTES;
+    return (long) capacity * norm.parts().groups() * Double.BYTES;
   }
 
   /** {@return what is kept} */
@@ -85,7 +85,8 @@ public final class CudaSaved {
   }
 
   private CudaRows numbers(long offset) {
-    return CudaRows.of(statistic.asSlice(offset), ElementType.FLOAT64, kept.rows(), norm.groups());
+    return CudaRows.of(
+        statistic.asSlice(offset), ElementType.FLOAT64, kept.rows(), norm.parts().groups());
   }
 
   /** Checks that it can take a forward pass; what was kept before is still there if not. */
@@ -111,7 +112,7 @@ public final class CudaSaved {
   void requireApart(String name, CudaRows gradient) {
     CudaRows numbers = allNumbers();
     if (numbers != null) {
-      CallRows.requireApart(norm.checks(), name, gradient, NUMBERS, numbers);
+      CallRows.requireApart(norm.parts().checks(), name, gradient, NUMBERS, numbers);
     }
   }
 
@@ -123,7 +124,7 @@ public final class CudaSaved {
             statistic,
             ElementType.FLOAT64,
             statistic.byteSize() / bytes(),
-            capacity * norm.groups());
+            capacity * norm.parts().groups());
   }
 
   /** Two norms of a call need two of these. */
@@ -157,7 +158,7 @@ public final class CudaSaved {
     if (kept == null) {
       throw new IllegalStateException("saved is empty: there has been no forward pass with it");
     }
-    if (of != by) {
+    if (of.parameters() != by.parameters()) {
       throw new IllegalArgumentException(
           "saved is of a forward pass of another norm object, " + by + ", this is " + of);
     }

@@ -9,9 +9,9 @@ import io.github.rmsnorm4j.Rows;
 
 /**
  * The memory of a device that takes the mean, rstd or length of each row of {@link
- * CudaNorm#apply(CudaRows, CudaRows, CudaStatistics, CudaStream)}, for a backward pass of your own.
- * {@link CudaSaved} keeps them for {@link CudaNorm#backward(CudaRows, CudaSaved, CudaRows,
- * CudaGradients, CudaStream) backward}.
+ * CudaNorm#apply(CudaRows, CudaRows, CudaStatistics)}, for a backward pass of your own. {@link
+ * CudaSaved} keeps them for {@link CudaNorm#backward(CudaRows, CudaSaved, CudaRows, CudaGradients)
+ * backward}.
  *
  * <p>Each is rows x 1 float64 numbers; for a norm of groups rows x groups, a number for each group.
  * They are one after the other, and are the numbers that the calls of the CPU give: {@link
@@ -20,7 +20,7 @@ import io.github.rmsnorm4j.Rows;
  *
  * <pre>{@code
  * CudaRows rstd = CudaRows.of(device.allocate(8 * rows, arena), ElementType.FLOAT64, rows, 1);
- * norm.apply(x, y, CudaStatistics.rstd(rstd), stream);
+ * norm.apply(x, y, CudaStatistics.rstd(rstd));
  * }</pre>
  */
 public final class CudaStatistics {
@@ -75,7 +75,7 @@ public final class CudaStatistics {
     check(length, "length", norm, rows, call);
     check(rstd, "rstd", norm, rows, call);
     if (mean != null) {
-      CallRows.requireApart(norm.checks(), "mean", mean, "rstd", rstd);
+      CallRows.requireApart(norm.parts().checks(), "mean", mean, "rstd", rstd);
     }
   }
 
@@ -92,7 +92,7 @@ public final class CudaStatistics {
     }
     CallRows.requireOn(norm.device(), numbers.memory(), name);
     numbers.memory().requireAccess(() -> name);
-    int groups = norm.groups();
+    int groups = norm.parts().groups();
     boolean dense = numbers.rows() == 1 || numbers.rowStride() == groups;
     if (numbers.type() != ElementType.FLOAT64
         || numbers.rows() != rows

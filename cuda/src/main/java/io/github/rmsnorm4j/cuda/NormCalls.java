@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cuda;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.cuda.driver.Kernel;
+import io.github.rmsnorm4j.cuda.driver.Stream;
 import io.github.rmsnorm4j.cuda.ptx.PtxKernel;
 import io.github.rmsnorm4j.internal.device.NormParts;
 import io.github.rmsnorm4j.internal.formula.Backward;
@@ -33,26 +34,20 @@ final class NormCalls {
    * @param saved null where nothing is kept
    */
   void forward(
-      String call,
-      CudaRows x,
-      CudaRows residual,
-      CudaRows z,
-      CudaRows y,
-      CudaSaved saved,
-      CudaStream stream) {
-    requireReady(stream);
+      String call, CudaRows x, CudaRows residual, CudaRows z, CudaRows y, CudaSaved saved) {
+    requireReady();
     CallRows rows = rows(x, residual, z, y);
     check(rows, saved);
-    start(call, x, List.of(new ForwardPass(norm, rows, saved, null)), stream);
+    start(call, x, List.of(new ForwardPass(norm, rows, saved, null)));
   }
 
   /** A forward call that gives numbers of rows to the caller. */
-  void forward(String call, CudaRows x, CudaRows y, CudaStatistics statistics, CudaStream stream) {
-    requireReady(stream);
+  void forward(String call, CudaRows x, CudaRows y, CudaStatistics statistics) {
+    requireReady();
     CallRows rows = rows(x, null, null, y);
     check(rows, null);
     statistics.check(norm, x.rows(), rows);
-    start(call, x, List.of(new ForwardPass(norm, rows, null, statistics)), stream);
+    start(call, x, List.of(new ForwardPass(norm, rows, null, statistics)));
   }
 
   private CallRows rows(CudaRows x, CudaRows residual, CudaRows z, CudaRows y) {
@@ -70,7 +65,8 @@ final class NormCalls {
   }
 
   private void check(CallRows rows, CudaSaved saved) {
-    norm.checks()
+    norm.parts()
+        .checks()
         .forward(
             rows.of(Forward.X),
             rows.of(Forward.RESIDUAL),
@@ -97,7 +93,7 @@ final class NormCalls {
    * A forward call of two norms around the addition to a residual. The output of the first one is
    * in y until the second one overwrites it.
    *
-   * @param next the norm of the sum
+   * @param next the norm of the sum; its stream does not matter
    * @param saved null where nothing is kept of this norm
    * @param savedOfNext null where nothing is kept of the next norm
    */
@@ -108,19 +104,19 @@ final class NormCalls {
       CudaNorm next,
       CudaRows y,
       CudaSaved saved,
-      CudaSaved savedOfNext,
-      CudaStream stream) {
-    requireReady(stream);
+      CudaSaved savedOfNext) {
+    requireReady();
     requireOn(next);
-    next.calls().requireReady(stream);
+    next.parameters().requireAccess(next);
     CallRows rows = rows(x, residual, null, y);
     next.parameters().addTo(rows);
-    norm.checks()
+    norm.parts()
+        .checks()
         .forwardPair(
             rows.of(Forward.X),
             parameters.forChecks(),
             rows.of(Forward.RESIDUAL),
-            next.checks(),
+            next.parts().checks(),
             next.parameters().forChecks(),
             rows.of(Forward.Y),
             keep(saved),
@@ -135,7 +131,7 @@ final class NormCalls {
     CallRows ofNext = next.calls().rows(y, residual, null, y);
     ForwardPass first = new ForwardPass(norm, rows(x, null, null, y), saved, null);
     ForwardPass second = new ForwardPass(next, ofNext, savedOfNext, null);
-    start(call, x, List.of(first, second), stream);
+    start(call, x, List.of(first, second));
   }
 
   private void requireOn(CudaNorm next) {
@@ -146,10 +142,10 @@ final class NormCalls {
   }
 
   /** Starts the passes of a call, one after the other. */
-  private void start(String call, CudaRows x, List<ForwardPass> passes, CudaStream stream) {
+  private void start(String call, CudaRows x, List<ForwardPass> passes) {
     List<KernelCall> launches = passes.stream().flatMap(p -> p.launches().stream()).toList();
     passes.forEach(ForwardPass::begin);
-    launch(launches, stream, description(call, x));
+    launch(launches, description(call, x));
     passes.forEach(ForwardPass::end);
     keepUntilStarted(passes);
   }
@@ -163,18 +159,13 @@ final class NormCalls {
    * @param y null where the output is not stored
    */
   void quantized(
-      String call,
-      CudaRows x,
-      CudaRows residual,
-      CudaRows z,
-      CudaRows y,
-      CudaQuantizedRows q,
-      CudaStream stream) {
-    requireReady(stream);
+      String call, CudaRows x, CudaRows residual, CudaRows z, CudaRows y, CudaQuantizedRows q) {
+    requireReady();
     CallRows rows = withoutOutput(x, residual, z).withOptional(Forward.Y, "y", y);
     CallRows.requireOn(norm.device(), CudaNorm.require(q, "q").codes(), "q");
     CodeMemory memory =
-        norm.checks()
+        norm.parts()
+            .checks()
             .quantized(
                 rows.of(Forward.X),
                 rows.of(Forward.RESIDUAL),
@@ -188,15 +179,15 @@ final class NormCalls {
     ElementType output = y == null ? parts.unstored(x.type()) : y.type();
     DeviceCodes codes = new DeviceCodes(memory, parts.rule(), output);
     Map<Tensor, DeviceRows> onDevice = rows.onDevice();
-    if (y == null && x.rows() > 0 && !codes.fitGroups(norm.groups())) {
+    if (y == null && x.rows() > 0 && !codes.fitGroups(norm.parts().groups())) {
       long bytes = x.rows() * x.width() * Float.BYTES;
-      long address = norm.between().atLeast(bytes, stream).address();
+      long address = norm.between().atLeast(bytes, norm.stream()).address();
       onDevice.put(Forward.Y, new DeviceRows(address, output, x.rows(), x.width(), x.width()));
     }
     DeviceColumn gain = parameters.gain(x.type());
     DeviceColumn bias = parameters.bias(x.type());
     ForwardCalls calls = new ForwardCalls(parts, sharedBytes(), onDevice, gain, bias, 0, 0, codes);
-    launch(calls.launches(), stream, description(call, x));
+    launch(calls.launches(), description(call, x));
     keepUntilStarted(List.of(new ForwardPass(norm, rows, null, null)));
     Reference.reachabilityFence(q);
   }
@@ -216,9 +207,8 @@ final class NormCalls {
       CudaRows dresidual,
       CudaRows dx,
       CudaRows dz,
-      CudaGradients gradients,
-      CudaStream stream) {
-    requireReady(stream);
+      CudaGradients gradients) {
+    requireReady();
     CudaRows kept = CudaNorm.require(saved, "saved").kept(norm);
     CallRows rows =
         new CallRows(norm)
@@ -229,7 +219,8 @@ final class NormCalls {
             .with(Backward.DX, "dx", dx)
             .withOptional(Backward.DZ, "dz", dz);
     parameters.addTo(rows);
-    norm.checks()
+    norm.parts()
+        .checks()
         .backward(
             rows.of(Backward.DY),
             rows.of(Forward.X),
@@ -253,7 +244,7 @@ final class NormCalls {
             saved.rstdAddress(),
             wanted.onDevice(norm.parts().choices(kept.type()).width()));
     long tables = saved.tables(calls.tableBytes());
-    launch(calls.withTables(tables).launches(), stream, description(call, dy));
+    launch(calls.withTables(tables).launches(), description(call, dy));
     keepUntilStarted(List.of(rows, saved, wanted));
   }
 
@@ -262,18 +253,13 @@ final class NormCalls {
   }
 
   /** Checks what is the same for all calls. */
-  private void requireReady(CudaStream stream) {
-    CudaDevice other = CudaNorm.require(stream, "stream").device();
-    if (!norm.device().isSameAs(other)) {
-      throw new IllegalArgumentException(
-          "stream is of " + other + ", the norm is on " + norm.device());
-    }
-    stream.handle();
+  private void requireReady() {
+    norm.stream().handle();
     parameters.requireAccess(norm);
   }
 
   private void requireCount(long rows) {
-    int most = Integer.MAX_VALUE / norm.groups();
+    int most = Integer.MAX_VALUE / norm.parts().groups();
     if (rows > most) {
       throw new IllegalArgumentException("x has " + rows + " rows, a call takes at most " + most);
     }
@@ -289,11 +275,12 @@ final class NormCalls {
   }
 
   /** All kernels are compiled before the first one is started. */
-  private void launch(List<KernelCall> calls, CudaStream stream, Supplier<String> description) {
+  private void launch(List<KernelCall> calls, Supplier<String> description) {
     List<Kernel> kernels = calls.stream().map(call -> kernel(call.kernel())).toList();
+    Stream stream = norm.stream().internal();
     for (int i = 0; i < kernels.size(); i++) {
       KernelCall call = calls.get(i);
-      kernels.get(i).launch(call.shape(), stream.internal(), call.parameters(), description);
+      kernels.get(i).launch(call.shape(), stream, call.parameters(), description);
     }
   }
 

@@ -260,7 +260,7 @@ final class BackwardCase {
   private void onDevice(
       Norm norm, TestRows dgain, TestRows dbias, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm there = copies.of(norm, gain, bias);
+      CudaNorm there = copies.of(norm, gain, bias).on(stream);
       CudaSaved saved = there.saved(keep, rows + random.nextInt(2), copies.arena());
       CudaRows input = copies.of(x);
       CudaRows output = copies.of(y);
@@ -270,15 +270,15 @@ final class BackwardCase {
               ? CudaGradients.added(copies.of(dgain), copies.of(dbias))
               : CudaGradients.assigned(copies.of(dgain), copies.of(dbias));
       if (z != null) {
-        there.applyGated(input, copies.of(z), output, saved, stream);
-        there.backwardGated(upstream, saved, copies.of(dx), copies.of(dz), gradients, stream);
+        there.applyGated(input, copies.of(z), output, saved);
+        there.backwardGated(upstream, saved, copies.of(dx), copies.of(dz), gradients);
       } else {
-        there.apply(input, output, saved, stream);
+        there.apply(input, output, saved);
         if (dresidual == null) {
-          there.backward(upstream, saved, copies.of(dx), gradients, stream);
+          there.backward(upstream, saved, copies.of(dx), gradients);
         } else {
           CudaRows skip = copies.of(dresidual);
-          there.backward(upstream, saved, skip, copies.of(dx), gradients, stream);
+          there.backward(upstream, saved, skip, copies.of(dx), gradients);
         }
       }
       copies.takeBack();

@@ -43,14 +43,12 @@ class CudaNormTest {
   private final float[] gain = new float[WIDTH];
   private StubDriver stub;
   private CudaDevice device;
-  private CudaStream defaultStream;
   private Arena arena;
 
   @BeforeEach
   void open() {
     stub = InterpretedDevice.behind(StubDriver.fresh());
     device = CudaSystem.look(stub.library()).open().orElseThrow();
-    defaultStream = device.defaultStream();
     arena = Arena.ofShared();
     System.arraycopy(numbers(4), 0, gain, 0, WIDTH);
   }
@@ -204,20 +202,20 @@ class CudaNormTest {
 
     RmsNorm rms = RmsNorm.builder(WIDTH).gain(gain).build();
     rms.apply(in, out, rstd);
-    device.norm(rms, arena).apply(there, output, CudaStatistics.rstd(rstdThere), defaultStream);
+    device.norm(rms, arena).apply(there, output, CudaStatistics.rstd(rstdThere));
     assertThat(doubles(rstdThere)).isEqualTo(rstd);
 
     LayerNorm layer = LayerNorm.builder(WIDTH).gain(gain).build();
     layer.apply(in, out, other, rstd);
     CudaNorm layerThere = device.norm(layer, arena);
     CudaStatistics both = CudaStatistics.meanAndRstd(otherThere, rstdThere);
-    layerThere.apply(there, output, both, defaultStream);
+    layerThere.apply(there, output, both);
     assertThat(doubles(rstdThere)).isEqualTo(rstd);
     assertThat(doubles(otherThere)).isEqualTo(other);
 
     L2Norm l2 = L2Norm.builder(WIDTH).build();
     l2.apply(in, out, other);
-    device.norm(l2, arena).apply(there, there, CudaStatistics.length(otherThere), defaultStream);
+    device.norm(l2, arena).apply(there, there, CudaStatistics.length(otherThere));
     assertThat(doubles(otherThere)).isEqualTo(other);
     assertThat(back(there)).isEqualTo(out.segment().toArray(JAVA_FLOAT));
 
@@ -225,9 +223,7 @@ class CudaNormTest {
     double[] ofGroups = new double[ROWS * 4];
     CudaRows groupsThere = statistics(ROWS, 4);
     groups.apply(in, out, ofGroups);
-    device
-        .norm(groups, arena)
-        .apply(rows(x), output, CudaStatistics.rstd(groupsThere), defaultStream);
+    device.norm(groups, arena).apply(rows(x), output, CudaStatistics.rstd(groupsThere));
     assertThat(doubles(groupsThere)).isEqualTo(ofGroups);
   }
 
@@ -292,7 +288,7 @@ class CudaNormTest {
     CudaRows output = rows(new float[x.length]);
     CudaRows gradient = rows(new float[x.length]);
     CudaRows sums = rows(1, new float[WIDTH]);
-    norm.applyAndAdd(there, sumThere, ofSum, output, kept, keptOfSum, defaultStream);
+    norm.applyAndAdd(there, sumThere, ofSum, output, kept, keptOfSum);
     ofSum.backward(rows(dy), keptOfSum, rows(z), gradient, null);
     norm.backward(gradient, kept, gradient, CudaGradients.assigned(sums, null));
     assertThat(back(sumThere)).isEqualTo(sum);
@@ -301,10 +297,10 @@ class CudaNormTest {
     assertThat(back(sums)).isEqualTo(dgain);
 
     CudaRows again = rows(z);
-    norm.applyAndAdd(there, again, ofSum, there, defaultStream);
+    norm.applyAndAdd(there, again, ofSum, there);
     assertThat(back(there)).isEqualTo(y);
     stub.calls();
-    norm.applyAndAdd(there, again, norm, there, defaultStream);
+    norm.applyAndAdd(there, again, norm, there);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).hasSize(2);
   }
 
@@ -316,12 +312,8 @@ class CudaNormTest {
     CudaSaved saved = norm.saved(Keep.INPUT, 0, arena);
     stub.calls();
     norm.apply(none, none);
-    norm.apply(
-        none,
-        none,
-        CudaStatistics.rstd(CudaRows.of(nothing, ElementType.FLOAT64, 0, 1)),
-        defaultStream);
-    norm.applyAndAdd(none, none, norm, none, defaultStream);
+    norm.apply(none, none, CudaStatistics.rstd(CudaRows.of(nothing, ElementType.FLOAT64, 0, 1)));
+    norm.applyAndAdd(none, none, norm, none);
     norm.apply(none, none, saved);
     norm.backward(none, saved, none, null);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
@@ -360,7 +352,7 @@ class CudaNormTest {
         });
     stub.lazy();
     try (CudaStream stream = device.stream()) {
-      norm.apply(there, there, stream);
+      norm.on(stream).apply(there, there);
       assertThat(done).hasValue(0);
       stream.synchronize();
       assertThat(done).hasValue(1);
@@ -383,7 +375,7 @@ class CudaNormTest {
                   CudaMemory memory = device.allocate(4L * x.length, own);
                   memory.copyFrom(MemorySegment.ofArray(x));
                   CudaRows rows = CudaRows.of(memory, ElementType.FLOAT32, ROWS, WIDTH);
-                  norm.apply(rows, rows, stream);
+                  norm.on(stream).apply(rows, rows);
                   return back(rows);
                 }
               });
@@ -512,7 +504,7 @@ class CudaNormTest {
         List.of(
             () -> norm.apply(freed, freed),
             () -> norm.apply(open, freed),
-            () -> norm.apply(open, codes),
+            () -> norm.apply(open, null, codes),
             () -> ofFreed.apply(open, open),
             () -> norm.backward(open, saved, freed, null),
             () ->

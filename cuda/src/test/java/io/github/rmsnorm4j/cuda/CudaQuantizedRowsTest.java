@@ -187,7 +187,7 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
   @Test
   void callsAreCheckedAsThoseOfTheCpu() {
     Norm norm = RmsNorm.builder(WIDTH).build();
-    CudaNorm onDevice = device.norm(norm, arena);
+    CudaNorm onDevice = device.norm(norm, arena).on(stream);
     Rows x = rows(0, ROWS, WIDTH);
     CudaRows xThere = there(0, ROWS, WIDTH);
     Rows y = rows(1_024, ROWS, WIDTH);
@@ -202,16 +202,18 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     for (int[] q : codesOf) {
       QuantizedRows codes = codes(q[0], q[1], q[2], q[3]);
       CudaQuantizedRows there = codesThere(q[0], q[1], q[2], q[3]);
-      sameRefusal(() -> norm.apply(x, codes), () -> onDevice.apply(xThere, there, stream));
+      sameRefusal(() -> norm.apply(x, codes), () -> onDevice.apply(xThere, null, there));
       sameRefusal(() -> norm.apply(x, y, codes), () -> onDevice.apply(xThere, yThere, there));
       sameRefusal(
-          () -> norm.addAndApply(x, y, codes), () -> onDevice.addAndApply(xThere, yThere, there));
+          () -> norm.addAndApply(x, y, codes),
+          () -> onDevice.addAndApply(xThere, yThere, null, there));
     }
     QuantizedRows inY = codes(1_500, 4_096, ROWS, WIDTH);
     CudaQuantizedRows inYThere = codesThere(1_500, 4_096, ROWS, WIDTH);
     sameRefusal(() -> norm.apply(x, y, inY), () -> onDevice.apply(xThere, yThere, inYThere));
     sameRefusal(
-        () -> norm.addAndApply(x, y, inY), () -> onDevice.addAndApply(xThere, yThere, inYThere));
+        () -> norm.addAndApply(x, y, inY),
+        () -> onDevice.addAndApply(xThere, yThere, null, inYThere));
     sameRefusal(
         () -> norm.addAndApply(x, y, x, inY),
         () -> onDevice.addAndApply(xThere, yThere, xThere, inYThere));
@@ -221,21 +223,24 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     CudaQuantizedRows qThere = codesThere(3_072, 4_096, ROWS, WIDTH);
     sameRefusal(
         () -> norm.apply(x, shifted, q), () -> onDevice.apply(xThere, shiftedThere, qThere));
-    sameRefusal(() -> norm.applyGated(x, y, q), () -> onDevice.applyGated(xThere, yThere, qThere));
+    sameRefusal(
+        () -> norm.applyGated(x, y, q), () -> onDevice.applyGated(xThere, yThere, null, qThere));
     sameRefusal(
         () -> norm.applyGated(x, y, y, q),
-        () -> onDevice.applyGated(xThere, yThere, yThere, qThere, stream));
+        () -> onDevice.applyGated(xThere, yThere, yThere, qThere));
     nothing(onDevice, xThere, yThere, qThere);
   }
 
   private void nothing(CudaNorm norm, CudaRows x, CudaRows y, CudaQuantizedRows q) {
-    assertThatThrownBy(() -> norm.apply(null, q)).hasMessage("x is null");
-    assertThatThrownBy(() -> norm.apply(x, (CudaQuantizedRows) null)).hasMessage("q is null");
-    assertThatThrownBy(() -> norm.apply(x, null, q)).hasMessage("y is null");
-    assertThatThrownBy(() -> norm.addAndApply(x, null, q)).hasMessage("residual is null");
-    assertThatThrownBy(() -> norm.addAndApply(x, y, null, q)).hasMessage("y is null");
-    assertThatThrownBy(() -> norm.applyGated(x, null, q)).hasMessage("z is null");
-    assertThatThrownBy(() -> norm.apply(x, q, null)).hasMessage("stream is null");
+    CudaQuantizedRows none = null;
+    assertThatThrownBy(() -> norm.apply(null, null, q)).hasMessage("x is null");
+    assertThatThrownBy(() -> norm.apply(null, y, q)).hasMessage("x is null");
+    assertThatThrownBy(() -> norm.apply(x, null, none)).hasMessage("q is null");
+    assertThatThrownBy(() -> norm.apply(x, y, none)).hasMessage("q is null");
+    assertThatThrownBy(() -> norm.addAndApply(x, null, null, q)).hasMessage("residual is null");
+    assertThatThrownBy(() -> norm.addAndApply(x, null, y, q)).hasMessage("residual is null");
+    assertThatThrownBy(() -> norm.applyGated(x, null, null, q)).hasMessage("z is null");
+    assertThatThrownBy(() -> norm.applyGated(x, null, y, q)).hasMessage("z is null");
   }
 
   @Test
@@ -246,23 +251,24 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     CudaRows xThere = there(0, ROWS, WIDTH);
     QuantizedRows q = codes(3_072, 4_096, ROWS, WIDTH);
     CudaQuantizedRows qThere = codesThere(3_072, 4_096, ROWS, WIDTH);
-    sameRefusal(() -> gated.apply(x, q), () -> onDevice.apply(xThere, qThere));
+    sameRefusal(() -> gated.apply(x, q), () -> onDevice.apply(xThere, null, qThere));
     sameRefusal(
         () -> gated.applyGated(x, rows(0, 1, WIDTH), q),
-        () -> onDevice.applyGated(xThere, there(0, 1, WIDTH), qThere));
+        () -> onDevice.applyGated(xThere, there(0, 1, WIDTH), null, qThere));
     Rows z = rows(2_900, ROWS, WIDTH);
     CudaRows zThere = there(2_900, ROWS, WIDTH);
-    sameRefusal(() -> gated.applyGated(x, z, q), () -> onDevice.applyGated(xThere, zThere, qThere));
+    sameRefusal(
+        () -> gated.applyGated(x, z, q), () -> onDevice.applyGated(xThere, zThere, null, qThere));
     CudaMemory theirs = other.allocate(1_000, arena);
     CudaNorm norm = device.norm(RmsNorm.builder(WIDTH).build(), arena);
     refused(
-        () -> norm.apply(xThere, CudaQuantizedRows.of(theirs, 1f, GIVEN, ROWS, WIDTH)),
+        () -> norm.apply(xThere, null, CudaQuantizedRows.of(theirs, 1f, GIVEN, ROWS, WIDTH)),
         "q is in memory of device 1 (Stub GPU B), the norm is on device 0 (Stub GPU A)");
     CudaQuantizedRows freed;
     try (Arena shorter = Arena.ofConfined()) {
       freed = CudaQuantizedRows.of(device.allocate(1_000, shorter), 1f, GIVEN, ROWS, WIDTH);
     }
-    assertThatThrownBy(() -> norm.apply(xThere, freed))
+    assertThatThrownBy(() -> norm.apply(xThere, null, freed))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("codes of q are in memory that has been closed");
   }
@@ -274,6 +280,7 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
   @Test
   void outputThatBlocksNeedAsAWholeIsKept() {
     CudaNorm norm = device.norm(RmsNorm.builder(WIDTH).groupCount(4).build(), arena);
+    CudaNorm onStream = norm.on(stream);
     memory.copyFrom(host);
     CudaRows x = there(0, ROWS, WIDTH);
     QuantizedType type = QuantizedType.int8PerRow();
@@ -282,15 +289,15 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     CudaQuantizedRows same =
         CudaQuantizedRows.of(memory.asSlice(3_072), memory.asSlice(4_096), type, ROWS, WIDTH);
     stub.calls();
-    norm.apply(x, q, stream);
-    norm.apply(x, same, stream);
+    onStream.apply(x, null, q);
+    norm.on(stream).apply(x, null, same);
     stream.synchronize();
     assertThat(stub.calls(EntryPoint.MEM_ALLOC)).hasSize(1);
-    norm.apply(x, q);
+    norm.apply(x, null, q);
     assertThat(stub.calls(EntryPoint.MEM_ALLOC)).hasSize(1);
     stub.calls();
     CudaRows y = CudaRows.of(memory.asSlice(5_000), ElementType.FLOAT32, ROWS, WIDTH);
-    norm.apply(x, y, q, stream);
+    onStream.apply(x, y, q);
     stream.synchronize();
     assertThat(stub.calls(EntryPoint.MEM_ALLOC)).isEmpty();
   }
@@ -300,7 +307,7 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     CudaNorm norm = device.norm(RmsNorm.builder(WIDTH).groupCount(4).build(), arena);
     CudaQuantizedRows none =
         CudaQuantizedRows.of(memory, memory, QuantizedType.int8PerRow(), 0, WIDTH);
-    norm.apply(there(0, 0, WIDTH), none, stream);
+    norm.on(stream).apply(there(0, 0, WIDTH), null, none);
     assertThat(stub.calls(EntryPoint.LAUNCH_KERNEL)).isEmpty();
   }
 }

@@ -257,52 +257,46 @@ final class ForwardCase {
 
   private void onDevice(Norm norm, byte[] mean, byte[] rstd, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm there = copies.of(norm, gain, bias);
+      CudaNorm there = copies.of(norm, gain, bias).on(stream);
       CudaRows input = copies.of(x);
       CudaRows output = copies.of(y);
       if (keeps && z == null && residual == null && random.nextBoolean()) {
-        withStatistics(there, input, output, mean, rstd, copies, stream);
+        withStatistics(there, input, output, mean, rstd, copies);
       } else if (keeps) {
         CudaSaved saved = there.saved(Keep.INPUT, rows, copies.arena());
         if (z != null) {
-          there.applyGated(input, copies.of(z), output, saved, stream);
+          there.applyGated(input, copies.of(z), output, saved);
         } else if (residual != null) {
-          there.addAndApply(input, copies.of(residual), output, saved, stream);
+          there.addAndApply(input, copies.of(residual), output, saved);
         } else {
-          there.apply(input, output, saved, stream);
+          there.apply(input, output, saved);
         }
         saved.rstd().memory().copyTo(MemorySegment.ofArray(rstd));
         if (saved.mean() != null) {
           saved.mean().memory().copyTo(MemorySegment.ofArray(mean));
         }
       } else if (z != null) {
-        there.applyGated(input, copies.of(z), output, stream);
+        there.applyGated(input, copies.of(z), output);
       } else if (residual != null) {
-        there.addAndApply(input, copies.of(residual), output, stream);
+        there.addAndApply(input, copies.of(residual), output);
       } else {
-        there.apply(input, output, stream);
+        there.apply(input, output);
       }
       copies.takeBack();
     }
   }
 
   private void withStatistics(
-      CudaNorm norm,
-      CudaRows x,
-      CudaRows y,
-      byte[] mean,
-      byte[] rstd,
-      DeviceCopies copies,
-      CudaStream stream) {
+      CudaNorm norm, CudaRows x, CudaRows y, byte[] mean, byte[] rstd, DeviceCopies copies) {
     CudaMemory rstds = copies.allocate(rstd.length);
     CudaRows numbers = CudaRows.of(rstds, ElementType.FLOAT64, rows, groups);
     if (spec.isCentred()) {
       CudaMemory meansThere = copies.allocate(mean.length);
       CudaRows ofMean = CudaRows.of(meansThere, ElementType.FLOAT64, rows, groups);
-      norm.apply(x, y, CudaStatistics.meanAndRstd(ofMean, numbers), stream);
+      norm.apply(x, y, CudaStatistics.meanAndRstd(ofMean, numbers));
       meansThere.copyTo(MemorySegment.ofArray(mean));
     } else {
-      norm.apply(x, y, CudaStatistics.rstd(numbers), stream);
+      norm.apply(x, y, CudaStatistics.rstd(numbers));
     }
     rstds.copyTo(MemorySegment.ofArray(rstd));
     reached.add("statistics " + spec.kind());

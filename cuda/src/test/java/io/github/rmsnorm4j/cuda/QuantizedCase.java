@@ -286,22 +286,16 @@ final class QuantizedCase {
 
   private void onDevice(Norm norm, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm there = device.norm(norm, copies.arena());
+      CudaNorm there = device.norm(norm, copies.arena()).on(stream);
       CudaRows input = copies.of(x);
       CudaRows output = copies.of(y);
       CudaQuantizedRows codes = q.on(copies);
-      if (z != null && y == null) {
-        there.applyGated(input, copies.of(z), codes, stream);
-      } else if (z != null) {
-        there.applyGated(input, copies.of(z), output, codes, stream);
-      } else if (residual != null && y == null) {
-        there.addAndApply(input, copies.of(residual), codes, stream);
+      if (z != null) {
+        there.applyGated(input, copies.of(z), output, codes);
       } else if (residual != null) {
-        there.addAndApply(input, copies.of(residual), output, codes, stream);
-      } else if (y == null) {
-        there.apply(input, codes, stream);
+        there.addAndApply(input, copies.of(residual), output, codes);
       } else {
-        there.apply(input, output, codes, stream);
+        there.apply(input, output, codes);
       }
       copies.takeBack();
     }

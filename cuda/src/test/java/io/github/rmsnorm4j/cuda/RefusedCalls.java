@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import io.github.rmsnorm4j.cuda.driver.StubDriver;
 import java.lang.foreign.Arena;
@@ -33,7 +34,7 @@ abstract class RefusedCalls extends TwoStubDevices {
   final void open() {
     arena = Arena.ofShared();
     stream = device.stream();
-    norm = device.norm(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build(), arena);
+    norm = onStream(LayerNorm.builder(WIDTH).gain(new float[WIDTH]).build());
     x = rows(FLOAT32, 4);
     y = rows(FLOAT32, 4);
     x.memory().copyFrom(arena.allocate(x.memory().byteSize()));
@@ -46,6 +47,10 @@ abstract class RefusedCalls extends TwoStubDevices {
       arena.close();
       stream.close();
     }
+  }
+
+  final CudaNorm onStream(Norm norm) {
+    return device.norm(norm, arena).on(stream);
   }
 
   final CudaRows rows(ElementType type, int rows) {

@@ -139,16 +139,16 @@ final class SandwichCase {
   private void onDevice(
       Norm norm, Norm ofSum, Saved saved, Saved savedOfSum, CudaDevice device, CudaStream stream) {
     try (DeviceCopies copies = new DeviceCopies(device)) {
-      CudaNorm one = copies.of(norm, first.gain, first.bias);
+      CudaNorm one = copies.of(norm, first.gain, first.bias).on(stream);
       CudaNorm other = copies.of(ofSum, next.gain, next.bias);
       CudaRows input = copies.of(x);
       CudaRows sum = copies.of(residual);
       if (first.keep == null) {
-        one.applyAndAdd(input, sum, other, copies.of(y), stream);
+        one.applyAndAdd(input, sum, other, copies.of(y));
       } else {
         CudaSaved kept = one.saved(first.keep, rows, copies.arena());
         CudaSaved keptOfSum = other.saved(next.keep, rows, copies.arena());
-        one.applyAndAdd(input, sum, other, copies.of(y), kept, keptOfSum, stream);
+        one.applyAndAdd(input, sum, other, copies.of(y), kept, keptOfSum);
         same("rstd", kept.rstd(), saved.rstd());
         same("mean", kept.mean(), saved.mean());
         same("rstd of the sum", keptOfSum.rstd(), savedOfSum.rstd());

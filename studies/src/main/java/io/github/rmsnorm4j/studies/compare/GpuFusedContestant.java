@@ -30,8 +30,8 @@ final class GpuFusedContestant implements Contestant<CudaMemory> {
         ground
             .device()
             .norm(
-                variant.norm(data.parameters(Data.GAIN), bias, 1, Backend.scalar()),
-                ground.arena());
+                variant.norm(data.parameters(Data.GAIN), bias, 1, Backend.scalar()), ground.arena())
+            .on(ground.stream());
     boolean backward = subject.pass() == Pass.BACKWARD;
     saved = backward ? norm.saved(Keep.INPUT, shape.rows(), ground.arena()) : null;
     dgain = backward ? gradient() : null;
@@ -46,7 +46,7 @@ final class GpuFusedContestant implements Contestant<CudaMemory> {
   public void prepare() {
     if (saved != null) {
       CudaMemory y = ground.tensors().take();
-      norm.apply(rows(ground.x()), rows(y), saved, ground.stream());
+      norm.apply(rows(ground.x()), rows(y), saved);
       ground.tensors().giveBack(y);
     }
   }
@@ -55,14 +55,9 @@ final class GpuFusedContestant implements Contestant<CudaMemory> {
   public CudaMemory pass() {
     CudaMemory out = ground.tensors().take();
     if (saved == null) {
-      norm.apply(rows(ground.x()), rows(out), ground.stream());
+      norm.apply(rows(ground.x()), rows(out));
     } else {
-      norm.backward(
-          rows(ground.dy()),
-          saved,
-          rows(out),
-          CudaGradients.assigned(dgain, dbias),
-          ground.stream());
+      norm.backward(rows(ground.dy()), saved, rows(out), CudaGradients.assigned(dgain, dbias));
     }
     return out;
   }

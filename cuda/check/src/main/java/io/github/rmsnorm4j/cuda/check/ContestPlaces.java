@@ -39,7 +39,7 @@ final class ContestPlaces implements AutoCloseable {
     this.contest = contest;
     this.rows = rows;
     try {
-      norm = device.norm(norm(contest), arena);
+      norm = device.norm(norm(contest), arena).on(stream);
       CudaRows source = drawn();
       for (int place = 0; place < places; place++) {
         add(place == 0 ? source : copyOf(source));
@@ -77,10 +77,10 @@ final class ContestPlaces implements AutoCloseable {
     CudaRows y = memory();
     copies.add(() -> y.memory().copyFrom(x.memory(), stream));
     switch (contest.job()) {
-      case FORWARD -> calls.add(() -> norm.apply(x, y, stream));
+      case FORWARD -> calls.add(() -> norm.apply(x, y));
       case RESIDUAL -> {
         CudaRows residual = copyOf(x);
-        calls.add(() -> norm.addAndApply(x, residual, y, stream));
+        calls.add(() -> norm.addAndApply(x, residual, y));
       }
       case BACKWARD, BACKWARD_GAIN -> addBackward(x, y);
     }
@@ -88,7 +88,7 @@ final class ContestPlaces implements AutoCloseable {
 
   private void addBackward(CudaRows x, CudaRows y) {
     CudaSaved saved = norm.saved(Keep.INPUT, rows, arena);
-    norm.apply(x, y, saved, stream);
+    norm.apply(x, y, saved);
     CudaRows dy = copyOf(x);
     CudaRows dgain =
         contest.job() == Contest.Job.BACKWARD
@@ -100,7 +100,7 @@ final class ContestPlaces implements AutoCloseable {
                 contest.width());
     CudaGradients gradients = CudaGradients.assigned(dgain, null);
     // y is dx: the forward pass is over.
-    calls.add(() -> norm.backward(dy, saved, y, gradients, stream));
+    calls.add(() -> norm.backward(dy, saved, y, gradients));
   }
 
   private CudaRows memory() {

@@ -36,7 +36,7 @@ final class DeviceCall {
   }
 
   private void run(CallRows rows) {
-    CudaNorm made = device.norm(call.norm(Backend.scalar()), arena);
+    CudaNorm made = device.norm(call.norm(Backend.scalar()), arena).on(stream);
     CudaNorm norm =
         call.hasOwnParameters() ? made.withParameters(copy(rows.gain), copy(rows.bias)) : made;
     CudaSaved saved = call.keeps() ? norm.saved(call.keep(), call.rows(), arena) : null;
@@ -56,19 +56,19 @@ final class DeviceCall {
     CudaRows x = copy(rows.x);
     CudaRows y = copy(rows.y);
     if (call.has(Trait.PAIR)) {
-      norm.applyAndAdd(x, copy(rows.residual), norm, y, stream);
+      norm.applyAndAdd(x, copy(rows.residual), norm, y);
     } else if (rows.z != null && saved != null) {
-      norm.applyGated(x, copy(rows.z), y, saved, stream);
+      norm.applyGated(x, copy(rows.z), y, saved);
     } else if (rows.z != null) {
-      norm.applyGated(x, copy(rows.z), y, stream);
+      norm.applyGated(x, copy(rows.z), y);
     } else if (rows.residual != null && saved != null) {
-      norm.addAndApply(x, copy(rows.residual), y, saved, stream);
+      norm.addAndApply(x, copy(rows.residual), y, saved);
     } else if (rows.residual != null) {
-      norm.addAndApply(x, copy(rows.residual), y, stream);
+      norm.addAndApply(x, copy(rows.residual), y);
     } else if (saved != null) {
-      norm.apply(x, y, saved, stream);
+      norm.apply(x, y, saved);
     } else {
-      norm.apply(x, y, stream);
+      norm.apply(x, y);
     }
   }
 
@@ -77,11 +77,11 @@ final class DeviceCall {
     CudaRows dx = copy(rows.dx);
     CudaGradients gradients = CudaGradients.assigned(copy(rows.dgain), copy(rows.dbias));
     if (rows.dz != null) {
-      norm.backwardGated(dy, saved, dx, copy(rows.dz), gradients, stream);
+      norm.backwardGated(dy, saved, dx, copy(rows.dz), gradients);
     } else if (rows.dresidual != null) {
-      norm.backward(dy, saved, copy(rows.dresidual), dx, gradients, stream);
+      norm.backward(dy, saved, copy(rows.dresidual), dx, gradients);
     } else {
-      norm.backward(dy, saved, dx, gradients, stream);
+      norm.backward(dy, saved, dx, gradients);
     }
   }
 

@@ -105,18 +105,18 @@ record QuantizedCall(NormCall call, QuantizedType type, Quantizer rule, boolean 
     Memory memory = new Memory();
     CallRows rows = memory.rows;
     try (DeviceRows there = new DeviceRows(device)) {
-      CudaNorm norm = device.norm(norm(Backend.scalar()), there.arena());
+      CudaNorm norm = device.norm(norm(Backend.scalar()), there.arena()).on(stream);
       CudaQuantizedRows q =
           memory.onDevice(there.memory(memory.codes), there.memory(memory.scales));
       CudaRows x = there.rows(rows.x);
       if (rows.residual != null) {
-        norm.addAndApply(x, there.rows(rows.residual), q, stream);
+        norm.addAndApply(x, there.rows(rows.residual), null, q);
       } else if (rows.z != null) {
-        norm.applyGated(x, there.rows(rows.z), q, stream);
+        norm.applyGated(x, there.rows(rows.z), null, q);
       } else if (withOutput) {
-        norm.apply(x, there.rows(rows.y), q, stream);
+        norm.apply(x, there.rows(rows.y), q);
       } else {
-        norm.apply(x, q, stream);
+        norm.apply(x, null, q);
       }
       stream.synchronize();
       there.takeBack();

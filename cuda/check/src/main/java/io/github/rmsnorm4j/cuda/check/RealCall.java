@@ -127,22 +127,18 @@ final class RealCall implements AutoCloseable {
   private String onDevice(
       CudaDevice device, CudaStream stream, MemorySegment result, MemorySegment sums) {
     try (Arena there = Arena.ofConfined()) {
-      CudaNorm onDevice = device.norm(norm, there);
+      CudaNorm onDevice = device.norm(norm, there).on(stream);
       CudaSaved saved = onDevice.saved(Keep.INPUT, size.rows(), there);
       CudaMemory input = copy(device, x, there);
       CudaMemory output = copy(device, result, there);
       CudaMemory gradient = copy(device, sums, there);
-      onDevice.apply(onDevice(input), onDevice(output), saved, stream);
+      onDevice.apply(onDevice(input), onDevice(output), saved);
       if (size.back()) {
         CudaMemory upstream = copy(device, dy, there);
         CudaRows dgainRow =
             CudaRows.of(gradient.asSlice(GUARDS), ElementType.FLOAT32, 1, size.width());
         onDevice.backward(
-            onDevice(upstream),
-            saved,
-            onDevice(output),
-            CudaGradients.assigned(dgainRow, null),
-            stream);
+            onDevice(upstream), saved, onDevice(output), CudaGradients.assigned(dgainRow, null));
       }
       stream.synchronize();
       output.copyTo(result);
