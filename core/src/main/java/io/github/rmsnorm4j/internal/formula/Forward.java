@@ -62,10 +62,10 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
   public static final Tensor BIAS = Tensor.ofColumns("bias", 1);
 
   /** A gain of which each row has a part of its own, where rows are groups of wider rows. */
-  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 7);
+  public static final Tensor GAIN_OF_GROUPS = Tensor.ofElements("gain", 8);
 
   /** A bias of which each row has a part of its own. */
-  public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 8);
+  public static final Tensor BIAS_OF_GROUPS = Tensor.ofElements("bias", 9);
 
   /** x times the gate before the norm, where a back end keeps it from stage to stage. */
   public static final Tensor GATED = Tensor.ofElements("u", 3);
