@@ -30,12 +30,12 @@ public final class Quickstart {
     System.out.println("its norm  " + Arrays.toString(y)); // in the same pass
 
     Saved saved = new Saved(Keep.INPUT, 2); // for up to 2 rows
-    norm.apply(x, y, saved);
+    norm.apply(Rows.of(x, width), Rows.of(y, width), saved);
     float[] dy = {1, 0, 0, 0, 0, 0, 0, 1};
     float[] dx = new float[x.length];
     float[] dgain = new float[width];
     ParameterGradients gradients = ParameterGradients.assigned(dgain, null); // there is no bias
-    norm.backward(dy, saved, dx, gradients);
+    norm.backward(Rows.of(dy, width), saved, Rows.of(dx, width), gradients);
     System.out.println("dx        " + Arrays.toString(dx));
     System.out.println("dgain     " + Arrays.toString(dgain));
   }

@@ -11,6 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /** What a norm's calls of back ends need. It is made at the first one, as many norms have none. */
 final class BackEndParts {
+  private static final int TYPES = ElementType.values().length;
+
   final CallMemory memory;
 
   /** The kernels of the last calls, which the next call will most often need. */
@@ -27,6 +29,9 @@ final class BackEndParts {
   private final NormColumns float64Columns = new NormColumns();
 
   private final NormColumns columns = new NormColumns();
+
+  /** Those of the calls so far: by the type of x, that of the gain, and whether there is a bias. */
+  private final @Nullable Formula[] formulas = new Formula[TYPES * (TYPES + 1) * 2];
 
   /**
    * The parts of a norm.
@@ -63,7 +68,14 @@ final class BackEndParts {
 
   /** A forward pass; here, because the JVM loads all formulas to verify a method that makes one. */
   Formula forward(ElementType x, @Nullable ElementType gain, boolean bias) {
-    return ForwardFormula.of(choices.spec(), x, gain, bias);
+    int ofGain = gain == null ? 0 : gain.ordinal() + 1;
+    int i = (x.ordinal() * (TYPES + 1) + ofGain) * 2 + (bias ? 1 : 0);
+    Formula formula = formulas[i];
+    if (formula == null) {
+      formula = ForwardFormula.of(choices.spec(), x, gain, bias);
+      formulas[i] = formula;
+    }
+    return formula;
   }
 
   /** The choices for rows of a type. */

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
-import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
@@ -18,8 +17,9 @@ final class BackwardRun {
    * Runs a backward pass.
    *
    * @param rows by the place of their tensor; null where there are none
-   * @param columns gain and bias, float[] or double[] as the arithmetic is; null where there is
-   *     none, or the formula does not need it
+   * @param gain float[] or double[] as the arithmetic is; null where there is none, or the formula
+   *     does not need it
+   * @param bias likewise
    * @param ofNorm the gain and bias if they are the norm's; null if they are of the call
    * @param parts the groups or samples that have a gain and a bias of their own; 1 if all rows and
    *     their groups share them
@@ -30,7 +30,8 @@ final class BackwardRun {
       @Nullable Rows[] rows,
       Saved saved,
       ParameterGradients gradients,
-      @Nullable Object[] columns,
+      @Nullable Object gain,
+      @Nullable Object bias,
       @Nullable NormColumns ofNorm,
       int parts,
       @Nullable SharedSums shared) {
@@ -39,8 +40,8 @@ final class BackwardRun {
             norm.spec(),
             saved.keep() == Keep.OUTPUT,
             saved.numbers() != null,
-            columns[Forward.GAIN.place()] != null,
-            columns[Forward.BIAS.place()] != null,
+            gain != null,
+            bias != null,
             gradients.gain() != null,
             gradients.bias() != null);
     @Nullable RowMemory[] memory =
@@ -51,14 +52,15 @@ final class BackwardRun {
     }
     Rows kept = saved.kept(norm);
     if (parts > 1) {
-      norm.moveToRows(memory, columns, ofNorm, parts, kept);
+      GainAndBias.rows(norm, kept, parts, gain, bias, ofNorm, memory);
     }
     Call call =
         new Call(
             norm.choices(kept.type()),
             formula,
             memory,
-            columns,
+            parts > 1 ? null : gain,
+            parts > 1 ? null : bias,
             ofNorm,
             null,
             null,

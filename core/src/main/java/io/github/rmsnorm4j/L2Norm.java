@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * L2 norm: divides each row by its length, the square root of the sum of its squares.
  *
@@ -28,6 +30,15 @@ public final class L2Norm extends Norm {
 
   private L2Norm(Builder builder) {
     super(builder);
+  }
+
+  private L2Norm(L2Norm norm, @Nullable Rows gain, @Nullable Rows bias) {
+    super(norm, gain, bias);
+  }
+
+  @Override
+  L2Norm view(@Nullable Rows gain, @Nullable Rows bias) {
+    return new L2Norm(this, gain, bias);
   }
 
   /**
@@ -64,7 +75,7 @@ public final class L2Norm extends Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] length) {
-    run(x, null, null, null, y, length, null);
+    new ForwardCall(this, x, y).keeping(length, null).run();
   }
 
   /** Collects the choices of an {@link L2Norm}. */

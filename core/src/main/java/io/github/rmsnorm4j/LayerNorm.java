@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * LayerNorm: subtracts the mean of each row and divides by its standard deviation.
  *
@@ -34,6 +36,15 @@ public final class LayerNorm extends Norm {
 
   private LayerNorm(Builder builder) {
     super(builder);
+  }
+
+  private LayerNorm(LayerNorm norm, @Nullable Rows gain, @Nullable Rows bias) {
+    super(norm, gain, bias);
+  }
+
+  @Override
+  LayerNorm view(@Nullable Rows gain, @Nullable Rows bias) {
+    return new LayerNorm(this, gain, bias);
   }
 
   /**
@@ -72,7 +83,7 @@ public final class LayerNorm extends Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] mean, double[] rstd) {
-    run(x, null, null, null, y, mean, rstd);
+    new ForwardCall(this, x, y).keeping(mean, rstd).run();
   }
 
   /** Collects the choices of a {@link LayerNorm}. */

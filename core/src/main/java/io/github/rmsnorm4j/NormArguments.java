@@ -193,9 +193,15 @@ final class NormArguments {
       return;
     }
     checkShape(parameter, width, group, name);
-    requireSamples(parameter, x, name);
+    requireSamples(parameter, x.rows(), name);
     requireAccess(parameter, name);
-    if (y != null && Overlap.any(parameter, y)) {
+    if (y != null) {
+      requireNotWritten(parameter, y, name);
+    }
+  }
+
+  static void requireNotWritten(Rows parameter, Rows y, String name) {
+    if (Overlap.any(parameter, y)) {
       throw new IllegalArgumentException(
           name + " overlaps y: it would be overwritten while in use");
     }
@@ -232,12 +238,12 @@ final class NormArguments {
   /**
    * A parameter of several rows has one for each sample: for as many rows of x one after the other.
    */
-  private static void requireSamples(Rows parameter, Rows x, String name) {
+  static void requireSamples(Rows parameter, long rows, String name) {
     long samples = parameter.rows();
-    if (x.rows() % samples != 0) {
+    if (rows % samples != 0) {
       throw new IllegalArgumentException(
-          (name + " has " + samples + " rows, x has " + x.rows())
-              + (": it must have 1, or a number that divides " + x.rows()));
+          (name + " has " + samples + " rows, x has " + rows)
+              + (": it must have 1, or a number that divides " + rows));
     }
   }
 
@@ -307,33 +313,6 @@ final class NormArguments {
     }
   }
 
-  /**
-   * Checks an array of gains or biases.
-   *
-   * @return the elements that serve a row, or all of its groups
-   */
-  static int requireParameter(float[] values, int width, int group, String name) {
-    return requireParameter(requireNonNull(values, name).length, width, group, name);
-  }
-
-  /** Likewise of float64 numbers. */
-  static int requireParameter(double[] values, int width, int group, String name) {
-    return requireParameter(requireNonNull(values, name).length, width, group, name);
-  }
-
-  private static int requireParameter(int length, int width, int group, String name) {
-    if (group < width) {
-      requireParameterLength(length, width, group, name);
-      return length;
-    }
-    if (length == 0 || length % width != 0) {
-      throw new IllegalArgumentException(
-          (name + " has " + length + " elements, the rows are " + width + " wide")
-              + (": it must have " + width + ", or so many for each sample"));
-    }
-    return width;
-  }
-
   /** The parameters of a norm serve all rows; null without one. */
   static void requireParameter(@Nullable Parameter parameter, int width, int group, String name) {
     if (parameter != null) {
@@ -395,11 +374,10 @@ final class NormArguments {
   }
 
   static void requireSameLength(float[] x, float[] y) {
-    requireSameLength(requireNonNull(x, "x").length, requireNonNull(y, "y").length);
-  }
-
-  static void requireSameLength(double[] x, double[] y) {
-    requireSameLength(requireNonNull(x, "x").length, requireNonNull(y, "y").length);
+    if (requireNonNull(x, "x").length != requireNonNull(y, "y").length) {
+      throw new IllegalArgumentException(
+          "y has " + y.length + " elements, x has " + x.length + ": they must be the same");
+    }
   }
 
   static float[] requireArray(float[] array, int width, RowGroups groups, String name) {
@@ -413,11 +391,6 @@ final class NormArguments {
   }
 
   static Rows rows(float[] array, int offset, int rows, int width, String name) {
-    requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
-    return Rows.of(array, offset, rows, width);
-  }
-
-  static Rows rows(double[] array, int offset, int rows, int width, String name) {
     requireRoom(requireNonNull(array, name).length, offset, rows, width, name);
     return Rows.of(array, offset, rows, width);
   }
@@ -467,13 +440,6 @@ final class NormArguments {
               + ": it must be an array of its own, or x["
               + written
               + "]");
-    }
-  }
-
-  private static void requireSameLength(int x, int y) {
-    if (x != y) {
-      throw new IllegalArgumentException(
-          "y has " + y + " elements, x has " + x + ": they must be the same");
     }
   }
 }

@@ -9,10 +9,7 @@ import org.jspecify.annotations.Nullable;
 record NormRowChecks(Norm norm) implements RowChecks {
   @Override
   public void parameters(CallParameters of) {
-    NormArguments.checkShape(of.gain(), norm.width(), norm.groupWidth, "gain");
-    NormArguments.checkShape(of.bias(), norm.width(), norm.groupWidth, "bias");
-    norm.spec().requireFormula(of.bias() != null);
-    norm.parameterLength(of.gain(), of.bias());
+    ForwardArguments.checkShapes(norm, of.gain(), of.bias());
   }
 
   @Override
@@ -23,31 +20,38 @@ record NormRowChecks(Norm norm) implements RowChecks {
       CallParameters parameters,
       Rows y,
       @Nullable Keep keep) {
+    ForwardCall call = call(x, residual, z, parameters, y);
     if (z == null) {
       NormArguments.requireNoGate(norm.spec().gate(), residual);
-      norm.check(x, residual, parameters.gain(), parameters.bias(), y, null, null);
+      ForwardArguments.check(call);
     } else {
-      norm.checkGated(x, z, parameters.gain(), parameters.bias(), y);
+      ForwardArguments.checkGated(call);
       if (keep != null) {
-        Norm.requireKeptOfGate(keep, z, y);
+        ForwardArguments.requireKeptOfGate(call, keep);
       }
     }
-    requireKept(x, residual, parameters, y, keep, z == null);
+    requireKept(call, keep, z == null);
   }
 
-  private void requireKept(
+  private ForwardCall call(
       Rows x,
       @Nullable Rows residual,
+      @Nullable Rows z,
       CallParameters parameters,
-      Rows y,
-      @Nullable Keep keep,
-      boolean either) {
+      @Nullable Rows y) {
+    ForwardCall call = new ForwardCall(norm, x, y).with(parameters.gain(), parameters.bias());
+    call.residual = residual;
+    call.z = z;
+    return call;
+  }
+
+  private static void requireKept(ForwardCall call, @Nullable Keep keep, boolean either) {
     if (keep == null) {
       return;
     }
-    norm.requireKept(keep, x, residual, y, either);
-    if (keep == Keep.OUTPUT && parameters.gain() == null) {
-      norm.requireNoZeros(null, x.type() == ElementType.FLOAT64);
+    ForwardArguments.requireKept(call, keep, either);
+    if (keep == Keep.OUTPUT && call.gain == null) {
+      ForwardArguments.requireNoZeros(call);
     }
   }
 
@@ -66,8 +70,9 @@ record NormRowChecks(Norm norm) implements RowChecks {
       NormPair.requireKept(keep);
     }
     NormArguments.requireNonNull(residual, "residual");
-    norm.check(x, null, parameters.gain(), parameters.bias(), y, null, null);
-    requireKept(x, null, parameters, y, keep, false);
+    ForwardCall call = call(x, null, null, parameters, y);
+    ForwardArguments.check(call);
+    requireKept(call, keep, false);
     NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
     next.forward(x, residual, null, parametersOfNext, y, keepOfNext);
   }
@@ -80,17 +85,8 @@ record NormRowChecks(Norm norm) implements RowChecks {
       CallParameters parameters,
       @Nullable Rows y,
       QuantizedRows q) {
-    norm.checkQuantized(x, residual, z, y, q);
-    requireParameter(parameters.gain(), "gain", x, y, q);
-    requireParameter(parameters.bias(), "bias", x, y, q);
-    NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
+    ForwardArguments.checkQuantized(call(x, residual, z, parameters, y), q);
     return q.memory();
-  }
-
-  private void requireParameter(
-      @Nullable Rows parameter, String name, Rows x, @Nullable Rows y, QuantizedRows q) {
-    NormArguments.checkParameter(parameter, norm.width(), norm.groupWidth, x, y, name);
-    QuantizedArguments.requireApart(parameter, q, name);
   }
 
   @Override
@@ -131,7 +127,7 @@ record NormRowChecks(Norm norm) implements RowChecks {
 
   @Override
   public void gradients(CallParameters parameters, int gain, int bias) {
-    int length = norm.parameterLength(parameters.gain(), parameters.bias());
+    int length = GainAndBias.length(norm, parameters.gain(), parameters.bias());
     BackwardArguments.checkLengths(gain, bias, length, norm.width(), norm.groupWidth);
   }
 

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.BlockLanes;
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Shard;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Formula;
@@ -245,7 +244,8 @@ public final class NormShard {
     if (dresidual != null) {
       requireWidth(dresidual, "dresidual");
     }
-    columns.runBackward(dy, saved, dresidual, dx, null, gradients, shared);
+    BackwardCall call = new BackwardCall(columns, saved, dy, dx);
+    (dresidual == null ? call : call.adding(dresidual)).run(gradients, shared);
   }
 
   private void requireWidth(Rows rows, String name) {
@@ -268,21 +268,21 @@ public final class NormShard {
     if (residual != null) {
       requireWidth(residual, "residual");
     }
-    boolean centred = whole.spec().isCentred();
-    requireRoom(x.rows(), centred ? 2 : 1);
+    requireRoom(x.rows(), whole.spec().isCentred() ? 2 : 1);
+    ForwardCall call = new ForwardCall(columns, x, y);
+    call.residual = residual;
     if (saved == null) {
-      columns.check(x, residual, null, null, y, null, null);
+      ForwardArguments.check(call);
     } else {
-      requireKept(saved, x.type() == ElementType.FLOAT64);
-      columns.requireTraining(x, residual, null, null, null, y, saved, "saved");
-      saved.begin(columns, 1, centred);
+      requireKept(saved, new ForwardCall(whole, x, y));
+      ForwardArguments.checkKept(call, saved, "saved", null);
+      call.begin(saved);
     }
     if (x.rows() > 0) {
-      compute(x, residual, y, saved, shared);
+      compute(call, shared);
     }
     if (saved != null) {
-      boolean output = saved.keep() == Keep.OUTPUT;
-      saved.end(output ? y : residual == null ? x : residual, null, null, null);
+      call.end(saved);
     }
   }
 
@@ -297,35 +297,29 @@ public final class NormShard {
   }
 
   /** All owners must be able to go back, or one would wait for another. */
-  private void requireKept(Saved saved, boolean float64) {
+  private void requireKept(Saved saved, ForwardCall ofWhole) {
     if (saved.keep() == Keep.NOTHING) {
       throw new IllegalArgumentException(
           "saved keeps nothing, where rows are split it must keep the input or the output");
     }
     if (saved.keep() == Keep.OUTPUT) {
-      whole.requireNoZeros(null, float64);
+      ForwardArguments.requireNoZeros(ofWhole);
     }
   }
 
   /** Relies on the checks. */
-  private void compute(
-      Rows x, @Nullable Rows residual, Rows y, @Nullable Saved saved, SharedSums shared) {
+  private void compute(ForwardCall of, SharedSums shared) {
     // The exchange is called by the caller's thread.
-    if (!FirstTier.isInJavasState()
-        && FloatingPointGuard.runs(false, () -> compute(x, residual, y, saved, shared))) {
+    if (!FirstTier.isInJavasState() && FloatingPointGuard.runs(false, () -> compute(of, shared))) {
       return;
     }
-    double[] mean = saved == null ? null : saved.mean();
-    double[] rstd = saved == null ? null : saved.rstd();
-    RowMemory output = columns.backEndParts().memory.of(y, 1);
-    Call call = columns.forwardCall(x, residual, null, null, null, output, mean, rstd, null, null);
+    BackEndParts parts = columns.backEndParts();
+    Call call = of.call(of.output(parts), null, null);
     int threads = CallMemory.isShared(call.rows()) ? columns.threads : 1;
-    try (Call rest = shared.run(call, columns.backEndParts().plans, x.rows(), threads)) {
-      Runner.run(rest, columns.backEndParts().plans, x.rows(), call.float64() ? 1 : threads);
+    try (Call rest = shared.run(call, parts.plans, of.x.rows(), threads)) {
+      Runner.run(rest, parts.plans, of.x.rows(), call.float64() ? 1 : threads);
     } finally {
-      Reference.reachabilityFence(x);
-      Reference.reachabilityFence(residual);
-      Reference.reachabilityFence(y);
+      Reference.reachabilityFence(of);
     }
   }
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A view of memory as quantised rows: {@code rows} x {@code width} elements of one {@link
- * QuantizedType}. A norm writes them with {@link Norm#apply(Rows, QuantizedRows)}, a {@link
+ * QuantizedType}. A norm writes them with {@link Norm#apply(Rows, Rows, QuantizedRows)}, a {@link
  * Quantizer} with {@link Quantizer#quantize}, and {@link #dequantize} reads them.
  *
  * <p>Each row of codes is contiguous, with {@code codeStride} bytes from the start of a row to the

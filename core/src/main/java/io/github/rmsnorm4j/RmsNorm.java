@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * RMSNorm: divides each row by its root mean square. It does not subtract the mean.
  *
@@ -37,6 +39,15 @@ public final class RmsNorm extends Norm {
 
   private RmsNorm(Builder builder) {
     super(builder);
+  }
+
+  private RmsNorm(RmsNorm norm, @Nullable Rows gain, @Nullable Rows bias) {
+    super(norm, gain, bias);
+  }
+
+  @Override
+  RmsNorm view(@Nullable Rows gain, @Nullable Rows bias) {
+    return new RmsNorm(this, gain, bias);
   }
 
   /**
@@ -135,7 +146,7 @@ public final class RmsNorm extends Norm {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] rstd) {
-    run(x, null, null, null, y, null, rstd);
+    new ForwardCall(this, x, y).keeping(null, rstd).run();
   }
 
   /** Collects the choices of an {@link RmsNorm}. */

@@ -406,6 +406,12 @@ public final class Rows {
     return type;
   }
 
+  /** Some rows from one of them on. */
+  Rows range(long first, long n) {
+    MemorySegment of = segment.asSlice(first * rowStride * type.bytes());
+    return new Rows(of, type, n, width, rowStride, maybeMapped);
+  }
+
   /** For kernels, with strides in bytes. */
   RowMemory memory(long stride, long period, long outerStride, boolean addressable) {
     RowMemory last = memory;

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * What a forward pass keeps for its backward pass. One object serves any number of forward and
  * backward passes, one after the other. It is not for use by several threads at once.
  *
- * <p>It refers to the rows that are kept, and to the gain and bias that were given with the call.
- * None of them may change until {@link Norm#backward} is done.
+ * <p>It refers to the rows that are kept, and to the gain and bias that the caller gave {@link
+ * Norm#withParameters}. None of them may change until {@link Norm#backward} is done.
  *
  * <pre>{@code
  * Saved saved = new Saved(Keep.INPUT, rows);
@@ -88,14 +88,17 @@ public final class Saved {
     }
   }
 
-  /** Begins a forward pass of a norm, after all checks; what was kept before is lost. */
+  /**
+   * Begins a forward pass of a norm, or of a view of it, after all checks; what was kept before is
+   * lost.
+   */
   void begin(Norm norm, int groups, boolean centred) {
     boolean keepsMean = keep == Keep.INPUT && centred;
     int n = keep == Keep.NOTHING ? 0 : capacity * groups;
     room(Forward.RSTD, n, keep != Keep.NOTHING);
     room(Forward.MEAN, n, keepsMean);
     end(null, null, null, null);
-    this.norm = norm;
+    this.norm = norm.source();
   }
 
   private void room(Tensor number, int n, boolean isKept) {
@@ -120,7 +123,7 @@ public final class Saved {
     if (kept == null) {
       throw new IllegalStateException("saved is empty: there has been no forward pass with it");
     }
-    if (this.norm != norm) {
+    if (this.norm != norm.source()) {
       throw new IllegalArgumentException(
           "saved is of a forward pass of another norm object, " + this.norm + ", this is " + norm);
     }

@@ -53,13 +53,13 @@ class ArgumentMemoryTest {
   static Stream<Arguments> inputs() {
     return Stream.of(
         call("apply", "x", rows -> NORM.apply(rows, heap())),
-        call("apply", "gain", rows -> NORM.apply(heap(), rows, heap())),
-        call("apply", "bias", rows -> LAYER.apply(heap(), heap(), rows, heap())),
+        call("apply", "gain", rows -> NORM.withParameters(rows, null).apply(heap(), heap())),
+        call("apply", "bias", rows -> LAYER.withParameters(heap(), rows).apply(heap(), heap())),
         call("applyGated", "x", rows -> GATED.applyGated(rows, heap(), heap())),
         call("applyGated", "z", rows -> GATED.applyGated(heap(), rows, heap())),
         call("applyAndAdd", "x", rows -> NORM.applyAndAdd(rows, heap(), NORM, heap())),
-        call("apply to codes", "x", rows -> NORM.apply(rows, codes())),
-        call("applyGated to codes", "z", rows -> GATED.applyGated(heap(), rows, codes())),
+        call("apply to codes", "x", rows -> NORM.apply(rows, null, codes())),
+        call("applyGated to codes", "z", rows -> GATED.applyGated(heap(), rows, null, codes())),
         call("quantize", "x", rows -> Quantizer.defaults().quantize(rows, codes())),
         call("backward", "dy", rows -> NORM.backward(rows, saved(), heap(), null)),
         call("backward", "dresidual", rows -> NORM.backward(heap(), saved(), rows, heap(), null)),
@@ -79,7 +79,10 @@ class ArgumentMemoryTest {
         call("applyAndAdd", "residual", rows -> NORM.applyAndAdd(heap(), rows, NORM, heap())),
         call("applyAndAdd", "y", rows -> NORM.applyAndAdd(heap(), heap(), NORM, rows)),
         call("apply to y and codes", "y", rows -> NORM.apply(heap(), rows, codes())),
-        call("addAndApply to codes", "residual", rows -> NORM.addAndApply(heap(), rows, codes())),
+        call(
+            "addAndApply to codes",
+            "residual",
+            rows -> NORM.addAndApply(heap(), rows, null, codes())),
         call("dequantize", "y", rows -> codes().dequantize(rows)),
         call("backward", "dx", rows -> NORM.backward(heap(), saved(), rows, null)),
         call(

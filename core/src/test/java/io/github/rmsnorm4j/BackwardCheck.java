@@ -75,9 +75,9 @@ final class BackwardCheck {
     Rows g = drawn.ofCall ? Operand.rows(drawn.gain, arena) : null;
     Rows b = drawn.ofCall ? Operand.rows(drawn.bias, arena) : null;
     if (residual == null) {
-      norm.apply(x, g, b, y, saved);
+      norm.withParameters(g, b).apply(x, y, saved);
     } else {
-      norm.addAndApply(x, residual, g, b, y, saved);
+      norm.withParameters(g, b).addAndApply(x, residual, y, saved);
     }
   }
 

@@ -51,7 +51,10 @@ class CallParametersTest {
         }
         Block ofCall = new Block(arena, Place.ARRAY, in, 3, WIDTH, WIDTH);
         Block ofBuilder = new Block(arena, Place.ARRAY, in, 3, WIDTH, WIDTH);
-        LayerNorm.builder(WIDTH).build().apply(x.rows, gain.rows, bias.rows, ofCall.rows);
+        LayerNorm.builder(WIDTH)
+            .build()
+            .withParameters(gain.rows, bias.rows)
+            .apply(x.rows, ofCall.rows);
         LayerNorm.Builder builder = LayerNorm.builder(WIDTH).gain(gain.rows).bias(bias.rows);
         builder.build().apply(x.rows, ofBuilder.rows);
         assertThat(ofCall.rows.segment().mismatch(ofBuilder.rows.segment()))
@@ -71,12 +74,16 @@ class CallParametersTest {
     float[] expected = new float[x.length];
     RmsNorm.builder(WIDTH).gain(gain).build().apply(x, expected);
     float[] y = new float[x.length];
-    RmsNorm.builder(WIDTH).build().apply(x, gain, y);
+    Norm norm = RmsNorm.builder(WIDTH).build().withParameters(Rows.of(gain, WIDTH), null);
+    norm.apply(x, y);
     assertThat(y).isEqualTo(expected);
     double[] wide = new double[x.length];
     double[] expectedWide = new double[x.length];
-    RmsNorm.builder(WIDTH).gain(doubles(gain)).build().apply(doubles(x), expectedWide);
-    RmsNorm.builder(WIDTH).build().apply(doubles(x), doubles(gain), wide);
+    Rows in = Rows.of(doubles(x), WIDTH);
+    RmsNorm ofBuilder = RmsNorm.builder(WIDTH).gain(doubles(gain)).build();
+    ofBuilder.apply(in, Rows.of(expectedWide, WIDTH));
+    Rows gainOfCall = Rows.of(doubles(gain), WIDTH);
+    norm.withParameters(gainOfCall, null).apply(in, Rows.of(wide, WIDTH));
     assertThat(wide).isEqualTo(expectedWide);
   }
 
@@ -86,7 +93,8 @@ class CallParametersTest {
     float[] expected = new float[WIDTH];
     RmsNorm.builder(WIDTH).gain(floats(1, WIDTH)).build().apply(x, expected);
     float[] y = new float[WIDTH];
-    RmsNorm.builder(WIDTH).gain(floats(9, WIDTH)).build().apply(x, floats(1, WIDTH), y);
+    RmsNorm norm = RmsNorm.builder(WIDTH).gain(floats(9, WIDTH)).build();
+    norm.withParameters(Rows.of(floats(1, WIDTH), WIDTH), null).apply(x, y);
     assertThat(y).isEqualTo(expected);
   }
 

@@ -195,7 +195,7 @@ final class Case {
     if (statistics && mayKeepInput || residual != null && g != null) {
       Saved saved = new Saved(statistics ? Keep.INPUT : Keep.NOTHING, shape.rows());
       if (residual != null) {
-        norm.addAndApply(x, residual, g, b, y, saved);
+        norm.withParameters(g, b).addAndApply(x, residual, y, saved);
       } else {
         norm.apply(x, y, saved);
       }
@@ -213,9 +213,9 @@ final class Case {
     } else if (g == null) {
       norm.apply(x, y);
     } else if (b == null) {
-      norm.apply(x, g, y);
+      norm.withParameters(g, null).apply(x, y);
     } else {
-      norm.apply(x, g, b, y);
+      norm.withParameters(g, b).apply(x, y);
     }
     return kept;
   }

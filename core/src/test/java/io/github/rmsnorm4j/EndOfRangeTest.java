@@ -11,7 +11,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class EndOfRangeTest {
   private static double[] float64(Norm norm, double... x) {
     double[] y = new double[x.length];
-    norm.apply(x, y);
+    norm.apply(Rows.of(x, norm.width()), Rows.of(y, norm.width()));
     return y;
   }
 

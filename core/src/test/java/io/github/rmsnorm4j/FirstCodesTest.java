@@ -111,20 +111,20 @@ class FirstCodesTest {
   void othersGoToABackEnd() {
     Norm norm = RmsNorm.builder(256).build();
     Rows one = Rows.of(new float[256], 256);
-    norm.apply(one, codes(QuantizedType.Q8_0, 1));
-    norm.addAndApply(Rows.of(new float[256], 256), one, codes(QuantizedType.Q8_0, 1));
+    norm.apply(one, null, codes(QuantizedType.Q8_0, 1));
+    norm.addAndApply(Rows.of(new float[256], 256), one, null, codes(QuantizedType.Q8_0, 1));
     assertThat(norm.backEndParts).isNull();
     Rows y = Rows.of(new float[256], 256);
     other(of -> of.apply(one, y, codes(QuantizedType.Q8_0, 1)), Quantizer.defaults());
-    other(of -> of.apply(one, codes(QuantizedType.Q8_1, 1)), Quantizer.defaults());
-    other(of -> of.apply(one, codes(QuantizedType.Q8_K, 1)), Quantizer.defaults());
-    other(of -> of.apply(one, codes(QuantizedType.Q8_0, 1)), Quantizer.jlama());
+    other(of -> of.apply(one, null, codes(QuantizedType.Q8_1, 1)), Quantizer.defaults());
+    other(of -> of.apply(one, null, codes(QuantizedType.Q8_K, 1)), Quantizer.defaults());
+    other(of -> of.apply(one, null, codes(QuantizedType.Q8_0, 1)), Quantizer.jlama());
     Quantizer divides = Quantizer.defaults().withFactor(CodeFactor.DIVISION);
-    other(of -> of.apply(one, codes(QuantizedType.Q8_0, 1)), divides);
+    other(of -> of.apply(one, null, codes(QuantizedType.Q8_0, 1)), divides);
     Rows two = Rows.of(new float[512], 256);
-    other(of -> of.apply(two, codes(QuantizedType.Q8_0, 2)), Quantizer.defaults());
+    other(of -> of.apply(two, null, codes(QuantizedType.Q8_0, 2)), Quantizer.defaults());
     Rows narrow = Rows.of(new short[256], ElementType.BFLOAT16, 256);
-    other(of -> of.apply(narrow, codes(QuantizedType.Q8_0, 1)), Quantizer.defaults());
+    other(of -> of.apply(narrow, null, codes(QuantizedType.Q8_0, 1)), Quantizer.defaults());
   }
 
   private static void other(Consumer<Norm> call, Quantizer rule) {

@@ -325,11 +325,11 @@ class FirstTierTest {
     norm.addAndApply(Rows.of(x, 64), Rows.of(new float[64], 64), Rows.of(new float[64], 64));
     assertThat(norm.backEndParts).isNull();
     norm.addAndApply(x, 0, new float[65], 1, new float[64], 0, 1);
-    norm.apply(x, new float[64], new float[64]);
     norm.apply(x, 0, new float[99], 35, new float[64], 0, 1);
     norm.apply(new float[][] {x}, new float[1][64]);
     assertThat(norm.backEndParts).isNull();
-    norm.apply(x, new float[64], new float[64], new float[64]);
+    norm.withParameters(Rows.of(new float[64], 64), Rows.of(new float[64], 64))
+        .apply(x, new float[64]);
     assertThat(norm.backEndParts).as("a bias of the call").isNotNull();
   }
 

@@ -93,13 +93,13 @@ class FloatArraysTest {
     assertThat(sum).containsExactly(at(1, expectedSum));
 
     float[] gain = random(new Random(7), WIDTH);
-    norm.apply(rows(x), Rows.of(gain, WIDTH), rows(expected));
+    norm.withParameters(rows(gain), null).apply(rows(x), rows(expected));
     norm.apply(xs, 3, at(4, gain), 4, y, 2, ROWS);
     assertThat(y).containsExactly(at(2, expected));
     norm.apply(xs, 3, gain, 0, xs, 3, ROWS);
     assertThat(xs).containsExactly(at(3, expected));
     float[] whole = new float[x.length];
-    norm.apply(x, gain, whole);
+    norm.withParameters(rows(gain), null).apply(x, whole);
     assertThat(whole).containsExactly(expected);
   }
 
@@ -176,8 +176,8 @@ class FloatArraysTest {
   void trainingPassesAreThoseOfRows(Norm norm) {
     for (Keep keep : Keep.values()) {
       Passes arrays = new Passes(keep);
-      norm.apply(x, arrays.y, arrays.saved);
-      norm.backward(dy, arrays.saved, arrays.dx, arrays.gradients());
+      norm.apply(rows(x), rows(arrays.y), arrays.saved);
+      norm.backward(rows(dy), arrays.saved, rows(arrays.dx), arrays.gradients());
 
       Passes expected = new Passes(keep);
       norm.apply(rows(x), rows(expected.y), expected.saved);
@@ -191,8 +191,8 @@ class FloatArraysTest {
   void trainingPassesWithAResidualAreThoseOfRows(Norm norm) {
     Passes arrays = new Passes(Keep.INPUT);
     float[] sum = residual.clone();
-    norm.addAndApply(x, sum, arrays.y, arrays.saved);
-    norm.backward(dy, arrays.saved, dresidual, arrays.dx, arrays.gradients());
+    norm.addAndApply(rows(x), rows(sum), rows(arrays.y), arrays.saved);
+    norm.backward(rows(dy), arrays.saved, rows(dresidual), rows(arrays.dx), arrays.gradients());
 
     Passes expected = new Passes(Keep.INPUT);
     float[] expectedSum = residual.clone();
@@ -207,14 +207,14 @@ class FloatArraysTest {
   @MethodSource("norms")
   void gradientsMayGoOverThoseThatTheyComeFrom(Norm norm) {
     Passes passes = new Passes(Keep.NOTHING);
-    norm.apply(x, passes.y, passes.saved);
-    norm.backward(dy, passes.saved, dresidual, passes.dx, null);
+    norm.apply(rows(x), rows(passes.y), passes.saved);
+    norm.backward(rows(dy), passes.saved, rows(dresidual), rows(passes.dx), null);
 
     float[] overDy = dy.clone();
-    norm.backward(overDy, passes.saved, dresidual, overDy, null);
+    norm.backward(rows(overDy), passes.saved, rows(dresidual), rows(overDy), null);
     assertThat(overDy).containsExactly(passes.dx);
     float[] overResidual = dresidual.clone();
-    norm.backward(dy, passes.saved, overResidual, overResidual, null);
+    norm.backward(rows(dy), passes.saved, rows(overResidual), rows(overResidual), null);
     assertThat(overResidual).containsExactly(passes.dx);
   }
 
@@ -231,9 +231,11 @@ class FloatArraysTest {
         "residual has 1 rows, x has 2: they must be the same");
     refused(() -> SMALL.addAndApply(two, new float[8], new float[12]), "y has 3 rows, x has 2");
     refused(() -> SMALL.addAndApply(two, two, new float[8]), "residual overlaps x or y");
-    refused(() -> SMALL.apply(two, two, forTwo()), "y is x, but the input is to be kept");
     refused(
-        () -> SMALL.apply(new float[12], new float[12], forTwo()),
+        () -> SMALL.apply(Rows.of(two, 4), Rows.of(two, 4), forTwo()),
+        "y is x, but the input is to be kept");
+    refused(
+        () -> SMALL.apply(Rows.of(new float[12], 4), Rows.of(new float[12], 4), forTwo()),
         "saved has room for 2 rows, there are 3");
   }
 
@@ -266,19 +268,20 @@ class FloatArraysTest {
   void gradientsThatDoNotFitAreNamed() {
     float[] two = {1, 2, 3, 4, 5, 6, 7, 8};
     float[] dx = new float[8];
-    assertThatThrownBy(() -> SMALL.backward(two, forTwo(), dx, null))
+    assertThatThrownBy(() -> SMALL.backward(Rows.of(two, 4), forTwo(), Rows.of(dx, 4), null))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("there has been no forward pass");
     Saved saved = forTwo();
-    SMALL.apply(two, new float[8], saved);
+    SMALL.apply(Rows.of(two, 4), Rows.of(new float[8], 4), saved);
     refused(
-        () -> SMALL.backward(new float[4], saved, dx, null),
+        () -> SMALL.backward(Rows.of(new float[4], 4), saved, Rows.of(dx, 4), null),
         "dy has 1 rows, the forward pass had 2");
-    refused(() -> SMALL.backward(dx, saved, new float[10], null), "dx has 10 elements");
     refused(
-        () -> SMALL.backward(dx, saved, new float[4], dx, null),
+        () -> SMALL.backward(Rows.of(dx, 4), saved, Rows.of(new float[4], 4), Rows.of(dx, 4), null),
         "dresidual has 1 rows, the forward pass had 2");
-    refused(() -> SMALL.backward(dx, saved, two, null), "dx overlaps what was kept");
+    refused(
+        () -> SMALL.backward(Rows.of(dx, 4), saved, Rows.of(two, 4), null),
+        "dx overlaps what was kept");
   }
 
   @Test
@@ -287,12 +290,18 @@ class FloatArraysTest {
     isNull(() -> SMALL.addAndApply(null, one, one), "x is null");
     isNull(() -> SMALL.addAndApply(one, null, one), "residual is null");
     isNull(() -> SMALL.addAndApply(one, new float[4], null), "y is null");
-    isNull(() -> SMALL.apply(one, new float[4], (Saved) null), "saved is null");
-    isNull(() -> SMALL.backward(one, null, new float[4], null), "saved is null");
+    isNull(
+        () -> SMALL.apply(Rows.of(one, 4), Rows.of(new float[4], 4), (Saved) null),
+        "saved is null");
+    isNull(
+        () -> SMALL.backward(Rows.of(one, 4), null, Rows.of(new float[4], 4), null),
+        "saved is null");
     Saved saved = forTwo();
-    SMALL.apply(one, new float[4], saved);
-    isNull(() -> SMALL.backward(null, saved, one, null), "dy is null");
-    isNull(() -> SMALL.backward(new float[4], saved, null, one, null), "dresidual is null");
+    SMALL.apply(Rows.of(one, 4), Rows.of(new float[4], 4), saved);
+    isNull(() -> SMALL.backward(null, saved, Rows.of(one, 4), null), "dy is null");
+    isNull(
+        () -> SMALL.backward(Rows.of(new float[4], 4), saved, null, Rows.of(one, 4), null),
+        "dresidual is null");
   }
 
   private static Saved forTwo() {

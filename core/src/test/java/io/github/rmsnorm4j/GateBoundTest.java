@@ -98,7 +98,8 @@ class GateBoundTest {
       builder.bias(bias);
     }
     float[] y = new float[x.length];
-    builder.build().applyGated(floats(x), floats(z), y);
+    Rows out = Rows.of(y, x.length);
+    builder.build().applyGated(Rows.of(floats(x), x.length), Rows.of(floats(z), x.length), out);
     double[] wide = new double[y.length];
     Arrays.setAll(wide, i -> y[i]);
     return wide;

@@ -45,16 +45,19 @@ class GateTest {
     Norm plain = norm(Gate.NONE, false);
     Saved saved = new Saved(Keep.INPUT, 2);
     refused(() -> gated.apply(a, b), "gate is silu before, this call has no z");
-    refused(() -> gated.apply(a, b, saved), "gate is silu before, this call has no z");
+    refused(
+        () -> gated.apply(Rows.of(a, N), Rows.of(b, N), saved),
+        "gate is silu before, this call has no z");
     refused(
         () -> gated.addAndApply(a, b, c),
         "gate is silu before, a call with a residual needs a norm without a gate");
     refused(
-        () -> gated.apply(a, new float[N], c),
+        () -> gated.withParameters(Rows.of(new float[N], N), null).apply(a, c),
         "gate is silu before, this call has no z and needs a norm without a gate: call applyGated");
-    refused(() -> plain.applyGated(a, b, c), "gate is none");
-    refused(() -> gated.applyGated(a, new float[N], c), "z has 1 rows, x has 2");
-    refused(() -> gated.applyGated(a, new float[N + 1], c), "z has 38 elements");
+    refused(() -> plain.applyGated(Rows.of(a, N), Rows.of(b, N), Rows.of(c, N)), "gate is none");
+    refused(
+        () -> gated.applyGated(Rows.of(a, N), Rows.of(new float[N], N), Rows.of(c, N)),
+        "z has 1 rows, x has 2");
     Rows wide = Rows.of(new double[2 * N], N);
     refused(
         () -> gated.applyGated(Rows.of(a, N), wide, Rows.of(c, N)), "z is float64, x is float32");
@@ -66,13 +69,29 @@ class GateTest {
     refused(
         () -> gated.applyGated(Rows.of(a, N), Rows.of(longer, 0, 2, N), shifted),
         "rows of y overlap rows of z");
-    refused(() -> gated.applyGated(a, b, b, saved), "y is z, but the input is to be kept");
-    refused(() -> gated.applyGated(a, b, c, new Saved(Keep.OUTPUT, 2)), "saved keeps the output");
-    gated.applyGated(a, b, c, saved);
-    refused(() -> gated.backward(c, saved, c, null), "gate is silu before, this call has no z");
-    refused(() -> gated.backwardGated(c, saved, b, new float[2 * N], null), "overlaps x or z");
-    refused(() -> gated.backwardGated(c, saved, c, c, null), "dx overlaps dz");
-    refused(() -> plain.backwardGated(c, saved, c, a, null), "gate is none");
+    refused(
+        () -> gated.applyGated(Rows.of(a, N), Rows.of(b, N), Rows.of(b, N), saved),
+        "y is z, but the input is to be kept");
+    refused(
+        () ->
+            gated.applyGated(
+                Rows.of(a, N), Rows.of(b, N), Rows.of(c, N), new Saved(Keep.OUTPUT, 2)),
+        "saved keeps the output");
+    gated.applyGated(Rows.of(a, N), Rows.of(b, N), Rows.of(c, N), saved);
+    refused(
+        () -> gated.backward(Rows.of(c, N), saved, Rows.of(c, N), null),
+        "gate is silu before, this call has no z");
+    refused(
+        () ->
+            gated.backwardGated(
+                Rows.of(c, N), saved, Rows.of(b, N), Rows.of(new float[2 * N], N), null),
+        "overlaps x or z");
+    refused(
+        () -> gated.backwardGated(Rows.of(c, N), saved, Rows.of(c, N), Rows.of(c, N), null),
+        "dx overlaps dz");
+    refused(
+        () -> plain.backwardGated(Rows.of(c, N), saved, Rows.of(c, N), Rows.of(a, N), null),
+        "gate is none");
     refused(() -> LayerNorm.builder(N).gate(Gate.SILU_BEFORE), "gate is silu before, a LayerNorm");
     refused(() -> NormSpec.parse("rmsnorm(gate=gelu)"), "gate may be none, silu, sigmoid");
   }
@@ -94,11 +113,11 @@ class GateTest {
       gates[i] = (float) z[i];
     }
     float[] y = new float[N];
-    norm.applyGated(in, gates, y);
+    norm.applyGated(Rows.of(in, N), Rows.of(gates, N), Rows.of(y, N));
     float[] overX = in.clone();
-    norm.applyGated(overX, gates, overX);
+    norm.applyGated(Rows.of(overX, N), Rows.of(gates, N), Rows.of(overX, N));
     float[] overZ = gates.clone();
-    norm.applyGated(in, overZ, overZ);
+    norm.applyGated(Rows.of(in, N), Rows.of(overZ, N), Rows.of(overZ, N));
     assertThat(overX).isEqualTo(y);
     assertThat(overZ).isEqualTo(y);
   }

@@ -46,8 +46,8 @@ class GatedParametersTest {
     /** Some samples; gain and bias are null where the norm has its own. */
     void run(Norm norm, MemorySegment[] in, Rows gain, Rows bias, int first, int n) {
       Saved saved = new Saved(Keep.INPUT, n * rows);
-      norm.applyGated(
-          rows(in[0], first, n), rows(in[1], first, n), gain, bias, rows(y, first, n), saved);
+      norm.withParameters(gain, bias)
+          .applyGated(rows(in[0], first, n), rows(in[1], first, n), rows(y, first, n), saved);
       float[] ofGain = new float[n * width];
       float[] ofBias = new float[n * width];
       norm.backwardGated(
@@ -84,11 +84,10 @@ class GatedParametersTest {
             MemorySegment alone = arena.allocate(actual.y.byteSize(), 64);
             builder
                 .build()
+                .withParameters(Rows.of(gain, width), Rows.of(bias, width))
                 .applyGated(
                     actual.rows(in[0], 0, samples),
                     actual.rows(in[1], 0, samples),
-                    Rows.of(gain, width),
-                    Rows.of(bias, width),
                     actual.rows(alone, 0, samples));
             assertThat(bytes(alone)).isEqualTo(bytes(actual.y));
             Results wanted = new Results(arena, type, samples, rows, width);
@@ -145,14 +144,16 @@ class GatedParametersTest {
     Norm norm = RmsNorm.builder(4).gate(Gate.SILU).build();
     Saved saved = new Saved(Keep.INPUT, 2);
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> norm.applyGated(x, z, Rows.of(new float[3], 3), null, y, saved))
+        .isThrownBy(
+            () -> norm.withParameters(Rows.of(new float[3], 3), null).applyGated(x, z, y, saved))
         .withMessage("gain has 1 x 3 elements, the rows are 4 wide");
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> norm.applyGated(x, z, Rows.of(written, 0, 1, 4), null, y, saved))
+        .isThrownBy(
+            () -> norm.withParameters(Rows.of(written, 0, 1, 4), null).applyGated(x, z, y, saved))
         .withMessage("gain overlaps y: it would be overwritten while in use");
     Rows bias = Rows.of(new float[12], 4);
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> norm.applyGated(x, z, null, bias, y, saved))
+        .isThrownBy(() -> norm.withParameters(null, bias).applyGated(x, z, y, saved))
         .withMessage("bias has 3 rows, x has 2: it must have 1, or a number that divides 2");
     assertThat(written).containsOnly(7);
   }

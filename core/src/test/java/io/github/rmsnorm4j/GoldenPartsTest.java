@@ -115,7 +115,7 @@ class GoldenPartsTest {
         Golden.add(crc, dz);
       } else if (samples) {
         Rows g = Rows.of(gain, groupWidth);
-        norm.apply(x.rows, g, Rows.of(bias, groupWidth), y.rows, saved);
+        norm.withParameters(g, Rows.of(bias, groupWidth)).apply(x.rows, y.rows, saved);
         norm.backward(dy.rows, saved, dx.rows, gradients);
       } else {
         norm.apply(x.rows, y.rows, saved);

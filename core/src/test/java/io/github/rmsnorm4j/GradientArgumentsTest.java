@@ -57,8 +57,8 @@ class GradientArgumentsTest {
     Rows one = Rows.of(new float[] {1, 0, 1, 1}, 4);
     Rows keptRstd = Rows.of(saved.rstd(), 4 / 2);
     refused(() -> NORM.apply(x, x, saved), "y is x, but the input is to be kept");
-    refused(() -> llama.apply(x, one, one, y, saved), "cast order is LLAMA");
-    refused(() -> NORM.apply(x, one, null, y, output), "element 1 of the gain is 0");
+    refused(() -> llama.withParameters(one, one).apply(x, y, saved), "cast order is LLAMA");
+    refused(() -> NORM.withParameters(one, null).apply(x, y, output), "element 1 of the gain is 0");
     refused(() -> NORM.apply(x, Rows.of(new double[8], 4), output), "y is float64");
     refused(
         () -> RmsNorm.builder(2).build().apply(keptRstd, Rows.of(new float[2], 2), saved),
@@ -86,7 +86,8 @@ class GradientArgumentsTest {
   void outputHasNoWayBackThroughAGainOfZeroOrAPart() {
     Saved output = new Saved(Keep.OUTPUT, 2);
     Rows zero = Rows.of(new float[] {1, 0, 1, 1}, 4);
-    refused(() -> NORM.apply(x, zero, null, y, output), "element 1 of the gain is 0");
+    refused(
+        () -> NORM.withParameters(zero, null).apply(x, y, output), "element 1 of the gain is 0");
     RmsNorm shifted = RmsNorm.gemma(4).gain(new float[] {0, 1, -1, 2}).build();
     refused(() -> shifted.apply(x, y, output), "element 2 of the gain is 0");
     RmsNorm partial = RmsNorm.builder(4).part(3).build();
@@ -97,7 +98,9 @@ class GradientArgumentsTest {
   void theZeroIsNamedInAGainOfSamplesAndOfFloat64() {
     Saved output = new Saved(Keep.OUTPUT, 2);
     Rows samples = Rows.of(new float[] {1, 1, 1, 1, 2, 2, 0, 2}, 4);
-    refused(() -> NORM.apply(x, samples, null, y, output), "element 2 of row 1 of the gain is 0,");
+    refused(
+        () -> NORM.withParameters(samples, null).apply(x, y, output),
+        "element 2 of row 1 of the gain is 0,");
     RmsNorm zeros = RmsNorm.builder(2).gain(new double[] {1, Double.MIN_VALUE}).build();
     Rows wide = Rows.of(new double[] {3, 4, 5, 6}, 2);
     zeros.apply(wide, Rows.of(new double[4], 2), output); // As float32 it would be 0.
@@ -135,7 +138,7 @@ class GradientArgumentsTest {
     Saved two = new Saved(Keep.INPUT, 2);
     Rows row = Rows.of(new double[] {1, 2}, 2);
     Rows gain = Rows.of(new double[] {3, 4}, 2);
-    gated.applyGated(row, Rows.of(new double[] {5, 6}, 2), gain, null, y(), two);
+    gated.withParameters(gain, null).applyGated(row, Rows.of(new double[] {5, 6}, 2), y(), two);
     refused(
         () -> gated.backwardGated(y(), two, y(), Rows.of(two.rstd(), 2), null),
         "dz overlaps what was kept");
@@ -228,16 +231,16 @@ class GradientArgumentsTest {
   @Test
   void whatIsReadOnTheWayIsNotWritten() {
     float[] gain = {1, 2, 3, 4, 5, 6, 7, 8};
-    NORM.apply(x, Rows.of(gain, 0, 1, 4), null, y, saved);
+    NORM.withParameters(Rows.of(gain, 0, 1, 4), null).apply(x, y, saved);
     refused(
         () -> NORM.backward(dy, saved, Rows.of(gain, 4), null), "dx overlaps the gain or the bias");
     String own = "dgain or dbias overlaps rows of the call: each must be an array of its own";
     float[] gradient = {1, 2, 3, 4};
     Rows parameter = Rows.of(gradient, 4);
-    NORM.apply(x, parameter, null, y, saved);
+    NORM.withParameters(parameter, null).apply(x, y, saved);
     refused(() -> NORM.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
     LayerNorm layer = LayerNorm.builder(4).build();
-    layer.apply(x, Rows.of(new float[4], 4), parameter, y, saved);
+    layer.withParameters(Rows.of(new float[4], 4), parameter).apply(x, y, saved);
     refused(() -> layer.backward(dy, saved, dx, ParameterGradients.added(gradient, null)), own);
     assertThat(gradient).containsExactly(1, 2, 3, 4);
     float[] one = new float[4];

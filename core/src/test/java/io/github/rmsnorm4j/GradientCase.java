@@ -166,10 +166,10 @@ final class GradientCase {
       norm.backwardGated(rows(dy), saved, dx, dz, gradients);
       copy(dz, result.dz);
     } else if (residual == null) {
-      norm.apply(rows(x), g, b, y, saved);
+      norm.withParameters(g, b).apply(rows(x), y, saved);
       norm.backward(rows(dy), saved, dx, gradients);
     } else {
-      norm.addAndApply(rows(x), rows(residual), g, b, y, saved);
+      norm.withParameters(g, b).addAndApply(rows(x), rows(residual), y, saved);
       norm.backward(rows(dy), saved, rows(dresidual), dx, gradients);
     }
     copy(dx, result.dx);

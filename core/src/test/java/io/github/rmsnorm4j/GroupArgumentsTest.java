@@ -83,11 +83,17 @@ class GroupArgumentsTest {
     float[] y = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     RmsNorm norm = builder().build();
     refused(
-        () -> norm.apply(Rows.of(x, WIDTH), Rows.of(new float[6], 6), Rows.of(y, WIDTH)),
+        () ->
+            norm.withParameters(Rows.of(new float[6], 6), null)
+                .apply(Rows.of(x, WIDTH), Rows.of(y, WIDTH)),
         "gain has 1 x 6" + SAID);
-    refused(() -> norm.apply(x, new float[2 * WIDTH], y), "gain has 24" + SAID);
     refused(
-        () -> norm.apply(x, new float[4], new float[WIDTH], y),
+        () -> norm.withParameters(Rows.of(new float[2 * WIDTH], WIDTH), null).apply(x, y),
+        "gain has 2 rows, for a norm of groups it must have 1");
+    refused(
+        () ->
+            norm.withParameters(Rows.of(new float[4], 4), Rows.of(new float[WIDTH], WIDTH))
+                .apply(x, y),
         "bias has 12 elements, gain has 4: they must be the same");
     assertThat(y).containsOnly(1);
   }
@@ -125,11 +131,11 @@ class GroupArgumentsTest {
     for (int count : new int[] {1, 3, 12, 2}) {
       LayerNorm norm = LayerNorm.builder(WIDTH).groupCount(count).build();
       float[] y = new float[x.length];
-      norm.apply(x, y, saved);
+      norm.apply(Rows.of(x, WIDTH), Rows.of(y, WIDTH), saved);
       LayerNorm ofGroups = LayerNorm.builder(WIDTH / count).build();
       Saved wanted = new Saved(Keep.INPUT, 2 * count);
       float[] expected = new float[x.length];
-      ofGroups.apply(x, expected, wanted);
+      ofGroups.apply(Rows.of(x, ofGroups.width()), Rows.of(expected, ofGroups.width()), wanted);
       assertThat(y).containsExactly(expected);
       assertThat(saved.rstd()).startsWith(wanted.rstd());
       assertThat(saved.mean()).startsWith(wanted.mean());

@@ -129,10 +129,11 @@ final class GroupCase {
       Rows gainOfCall = ofCall(gain, from, width);
       Rows biasOfCall = ofCall(bias, from, width);
       if (residual == null) {
-        norm.apply(ofGroup(results.in, g), gainOfCall, biasOfCall, y, saved);
+        norm.withParameters(gainOfCall, biasOfCall).apply(ofGroup(results.in, g), y, saved);
       } else {
         Rows sum = ofGroup(results.sum, g);
-        norm.addAndApply(ofGroup(results.in, g), sum, gainOfCall, biasOfCall, y, saved);
+        norm.withParameters(gainOfCall, biasOfCall)
+            .addAndApply(ofGroup(results.in, g), sum, y, saved);
       }
       double[] dgain = new double[width];
       double[] dbias = new double[width];
@@ -159,9 +160,9 @@ final class GroupCase {
     Rows g = ofCall(gain, 0, width);
     Rows b = ofCall(bias, 0, width);
     if (sum == null) {
-      norm.apply(in.rows, g, b, out.rows, saved);
+      norm.withParameters(g, b).apply(in.rows, out.rows, saved);
     } else {
-      norm.addAndApply(in.rows, sum.rows, g, b, out.rows, saved);
+      norm.withParameters(g, b).addAndApply(in.rows, sum.rows, out.rows, saved);
     }
     ParameterGradients gradients = ParameterGradients.assigned(results.dgain, results.dbias);
     norm.backward(slope.rows, saved, dx.rows, gradients);
@@ -216,9 +217,9 @@ final class GroupCase {
     Rows out = results.out.rows;
     try {
       if (residual == null) {
-        norm.apply(in, g, b, out, saved);
+        norm.withParameters(g, b).apply(in, out, saved);
       } else {
-        norm.addAndApply(in, results.sum.rows, g, b, out, saved);
+        norm.withParameters(g, b).addAndApply(in, results.sum.rows, out, saved);
       }
       ParameterGradients gradients = ParameterGradients.assigned(results.dgain, results.dbias);
       norm.backward(results.slope.rows, saved, results.dx.rows, gradients);

@@ -79,7 +79,7 @@ final class GuardedBackward extends GuardedCall {
       norm.backwardGated(slope, saved, dx, rows(operands.dz, residual), gradients);
       return;
     }
-    norm.apply(x, gain, bias, y, saved);
+    norm.withParameters(gain, bias).apply(x, y, saved);
     if (second == null) {
       norm.backward(slope, saved, dx, gradients);
     } else {

@@ -40,8 +40,12 @@ final class GuardedForward extends GuardedCall {
     if (gate != Gate.NONE) {
       norm.applyGated(rows(x, type), rows(second, type), rows(y, to));
     } else {
-      Rows residual = second == null ? null : rows(second, type);
-      norm.run(rows(x, type), residual, gain, bias, rows(y, to), null, null);
+      Norm of = norm.withParameters(gain, bias);
+      if (second == null) {
+        of.apply(rows(x, type), rows(y, to));
+      } else {
+        of.addAndApply(rows(x, type), rows(second, type), rows(y, to));
+      }
     }
   }
 

@@ -60,11 +60,11 @@ final class GuardedQuantized extends GuardedCall {
     if (adds && keepsOutput) {
       norm.addAndApply(rows(x, type), rows(sum, type), rows(y, type), q);
     } else if (adds) {
-      norm.addAndApply(rows(x, type), rows(sum, type), q);
+      norm.addAndApply(rows(x, type), rows(sum, type), null, q);
     } else if (keepsOutput) {
       norm.apply(rows(x, type), rows(y, type), q);
     } else {
-      norm.apply(rows(x, type), q);
+      norm.apply(rows(x, type), null, q);
     }
   }
 

@@ -3,7 +3,6 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.norm.KernelThread;
 import io.github.rmsnorm4j.internal.norm.Payoff;
 import io.github.rmsnorm4j.internal.norm.Plans;
@@ -169,9 +168,8 @@ class KernelsMeanwhileTest {
     norm.apply(x, expected);
     for (int i = 0; i < 3; i++) {
       float[] y = new float[6];
-      RowMemory output = norm.backEndParts().memory.of(Rows.of(y, 3), 1);
-      try (Call call =
-          norm.forwardCall(Rows.of(x, 3), null, null, null, null, output, null, null, null, null)) {
+      ForwardCall of = new ForwardCall(norm, Rows.of(x, 3), Rows.of(y, 3));
+      try (Call call = of.call(of.output(norm.backEndParts()), null, null)) {
         Runner.run(call, plans, 2, 1);
       }
       assertThat(y).containsExactly(expected);
@@ -224,12 +222,12 @@ class KernelsMeanwhileTest {
       Norm norm = RmsNorm.builder(width).threads(1).build();
       byte[] expected = new byte[3 * (int) type.rowBytes(width)];
       Norm plain = RmsNorm.builder(width).backend(Backend.scalar()).build();
-      plain.apply(rows, codes(expected, type, width));
+      plain.apply(rows, null, codes(expected, type, width));
       byte[] quantized = new byte[expected.length];
       Quantizer.defaults().quantize(rows, codes(quantized, type, width), 1);
       for (int call = 0; call < 6; call++) {
         byte[] found = new byte[expected.length];
-        norm.apply(rows, codes(found, type, width));
+        norm.apply(rows, null, codes(found, type, width));
         assertThat(found).isEqualTo(expected);
         byte[] again = new byte[expected.length];
         Quantizer.defaults().quantize(rows, codes(again, type, width), 1);
@@ -276,8 +274,8 @@ class KernelsMeanwhileTest {
   private static boolean runsKernels(Norm norm, Plans plans, ElementType in, ElementType out) {
     Rows x = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), in, 2, 64);
     Rows y = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), out, 2, 64);
-    RowMemory output = norm.backEndParts().memory.of(y, 1);
-    try (Call call = norm.forwardCall(x, null, null, null, null, output, null, null, null, null)) {
+    ForwardCall of = new ForwardCall(norm, x, y);
+    try (Call call = of.call(of.output(norm.backEndParts()), null, null)) {
       return Runner.runKernels(call, plans, 2, 1);
     }
   }

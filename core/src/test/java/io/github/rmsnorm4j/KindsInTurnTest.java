@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.PlainBackEnd;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
 import io.github.rmsnorm4j.internal.norm.Plans;
 import io.github.rmsnorm4j.internal.norm.Runner;
@@ -42,14 +41,17 @@ class KindsInTurnTest {
         for (Place place : new Place[] {Place.ARRAY, Place.NATIVE}) {
           Rows x = new Block(arena, place, in, 2, WIDTH, WIDTH).rows;
           Rows residual = new Block(arena, place, in, 2, WIDTH, WIDTH).rows;
-          RowMemory y =
-              norm.backEndParts().memory.of(new Block(arena, place, out, 2, WIDTH, WIDTH).rows, 1);
-          kinds.add(norm.forwardCall(x, null, null, null, null, y, null, null, null, null));
-          kinds.add(norm.forwardCall(x, residual, null, null, null, y, null, null, null, null));
+          Rows y = new Block(arena, place, out, 2, WIDTH, WIDTH).rows;
+          kinds.add(call(new ForwardCall(norm, x, y)));
+          kinds.add(call(new ForwardCall(norm, x, y).adding(residual)));
         }
       }
     }
     return kinds;
+  }
+
+  private Call call(ForwardCall of) {
+    return of.call(of.output(norm.backEndParts()), null, null);
   }
 
   @Test
@@ -84,6 +86,14 @@ class KindsInTurnTest {
     ForwardFormula formula =
         ForwardFormula.of(norm.spec().withEpsilon(1 + epsilon), ElementType.FLOAT32, null, false);
     return new Call(
-        call.choices(), formula, call.rows(), call.columns(), call.ofNorm(), null, null, null);
+        call.choices(),
+        formula,
+        call.rows(),
+        call.gain(),
+        call.bias(),
+        call.ofNorm(),
+        null,
+        null,
+        null);
   }
 }

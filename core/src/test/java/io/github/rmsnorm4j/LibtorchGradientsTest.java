@@ -88,11 +88,11 @@ class LibtorchGradientsTest {
       ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
       Rows added = bias == null ? null : bias.rows;
       if (sum == null) {
-        norm.apply(x.rows, gain, added, y.rows, saved);
+        norm.withParameters(gain, added).apply(x.rows, y.rows, saved);
         norm.backward(dy.rows, saved, dx.rows, gradients);
       } else {
         Block dresidual = answer.block(arena, answer.x(), "dresidual");
-        norm.addAndApply(x.rows, sum.rows, gain, added, y.rows, saved);
+        norm.withParameters(gain, added).addAndApply(x.rows, sum.rows, y.rows, saved);
         norm.backward(dy.rows, saved, dresidual.rows, dx.rows, gradients);
       }
       double[] out = new double[rows * n];

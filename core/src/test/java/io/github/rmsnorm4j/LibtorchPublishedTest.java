@@ -60,9 +60,9 @@ class LibtorchPublishedTest {
       Block sum = answer.block(arena, answer.x(), "residual");
       Saved saved = new Saved(Keep.NOTHING, 1);
       if (sum == null) {
-        answer.ours().apply(x.rows, gain.rows, null, y.rows, saved);
+        answer.ours().withParameters(gain.rows, null).apply(x.rows, y.rows, saved);
       } else {
-        answer.ours().addAndApply(x.rows, sum.rows, gain.rows, null, y.rows, saved);
+        answer.ours().withParameters(gain.rows, null).addAndApply(x.rows, sum.rows, y.rows, saved);
         assertThat(sum.values(0)).isEqualTo(answer.lines().get("sum"));
       }
       return y.values(0);

@@ -66,10 +66,11 @@ class MemoryAccessTest {
     assertThatThrownBy(() -> norm.apply(heap, closed))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("y is in memory that has been closed");
-    assertThatThrownBy(() -> norm.apply(heap, closed, heap))
+    assertThatThrownBy(() -> norm.withParameters(closed, null).apply(heap, heap))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("gain is in memory that has been closed");
-    assertThatThrownBy(() -> norm.apply(heap, Rows.of(new float[4], 4), closed, heap))
+    assertThatThrownBy(
+            () -> norm.withParameters(Rows.of(new float[4], 4), closed).apply(heap, heap))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("bias is in memory that has been closed");
   }
@@ -90,7 +91,7 @@ class MemoryAccessTest {
                     assertThatThrownBy(() -> norm.apply(heap, confined))
                         .isInstanceOf(WrongThreadException.class)
                         .hasMessage("y is in memory that is confined to another thread");
-                    assertThatThrownBy(() -> norm.apply(heap, confined, heap))
+                    assertThatThrownBy(() -> norm.withParameters(confined, null).apply(heap, heap))
                         .isInstanceOf(WrongThreadException.class)
                         .hasMessage("gain is in memory that is confined to another thread");
                   });
@@ -284,7 +285,7 @@ class MemoryAccessTest {
                   });
       try {
         if (quantized) {
-          norm.apply(x, codes);
+          norm.apply(x, null, codes);
         } else {
           norm.apply(x, x);
         }

@@ -106,9 +106,11 @@ final class NativeMemoryUse {
     float[] y = new float[LONG];
     return i -> {
       if (i % 2 == 0) {
-        rms.apply(x, gain, y);
+        rms.withParameters(Rows.of(gain, rms.width()), null).apply(x, y);
       } else {
-        layer.apply(x, gain, gain, y);
+        layer
+            .withParameters(Rows.of(gain, layer.width()), Rows.of(gain, layer.width()))
+            .apply(x, y);
       }
     };
   }
@@ -143,7 +145,7 @@ final class NativeMemoryUse {
     RmsNorm given = RmsNorm.builder(LONG / 8).threads(1).build();
     float[] x = numbers(LONG / 8);
     float[] y = new float[LONG / 8];
-    calls.add(() -> given.apply(x, x.clone(), y));
+    calls.add(() -> given.withParameters(Rows.of(x.clone(), given.width()), null).apply(x, y));
     return time -> {
       List<Thread> threads = new ArrayList<>();
       for (int t = 0; t < 2 * CARRIERS; t++) {
@@ -189,7 +191,7 @@ final class NativeMemoryUse {
         norm.apply(x, y, saved);
         ParameterGradients gradients = ParameterGradients.assigned(new float[width], null);
         kinds.add(() -> norm.apply(x, y));
-        kinds.add(() -> norm.apply(x, gain, y));
+        kinds.add(() -> norm.withParameters(gain, null).apply(x, y));
         kinds.add(() -> norm.backward(x, saved, y, gradients));
       }
     }

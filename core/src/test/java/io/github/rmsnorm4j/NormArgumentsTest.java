@@ -76,34 +76,24 @@ class NormArgumentsTest {
   }
 
   @Test
-  void gainAndBiasOfACall() {
-    for (int n : new int[] {0, 3, 5}) {
-      String part = "gain has " + n + " elements, the rows are 4 wide";
-      refused(() -> RMS.apply(new float[4], new float[n], new float[4]), part);
-      refused(() -> RMS.apply(new double[4], new double[n], new double[4]), part);
+  void parametersOfTheCaller() {
+    for (int n : new int[] {3, 5}) {
+      String part = "gain has 1 x " + n + " elements, the rows are 4 wide";
+      refused(() -> RMS.withParameters(rows(1, n), null), part);
+      refused(() -> RMS.withParameters(Rows.of(new double[n], n), null), part);
     }
-    refused(() -> RMS.apply(rows(1, 4), rows(2, 4), rows(1, 4)), "gain has 2 rows, x has 1: it");
-    refused(
-        () -> RMS.apply(rows(1, 4), rows(1, 4), rows(1, 3), rows(1, 4)), "bias has 1 x 3 elements");
-    assertThatThrownBy(() -> RMS.apply(rows(1, 4), null, rows(1, 4)))
-        .isInstanceOf(NullPointerException.class)
-        .hasMessage("gain is null");
-    assertThatThrownBy(() -> RMS.apply(rows(1, 4), rows(1, 4), null, rows(1, 4)))
-        .isInstanceOf(NullPointerException.class)
-        .hasMessage("bias is null");
+    refused(() -> RMS.withParameters(rows(0, 4), null), "gain has 0 x 4 elements");
+    refused(() -> RMS.withParameters(rows(1, 4), rows(1, 3)), "bias has 1 x 3 elements");
+    Norm ofTwo = RMS.withParameters(rows(2, 4), null);
+    refused(() -> ofTwo.apply(rows(1, 4), rows(1, 4)), "gain has 2 rows, x has 1: it");
+    assertThat(RMS.withParameters(null, null)).isSameAs(RMS);
   }
 
   @Test
   void arraysThatAreNullAreNamed() {
     float[] row = new float[4];
-    double[] wide = new double[4];
     isNull(() -> RMS.apply((float[]) null, row), "x is null");
     isNull(() -> RMS.apply(row, (float[]) null), "y is null");
-    isNull(() -> RMS.apply(row, (float[]) null, row), "gain is null");
-    isNull(() -> RMS.apply(row, row, (float[]) null, row), "bias is null");
-    isNull(() -> RMS.apply((double[]) null, wide), "x is null");
-    isNull(() -> RMS.apply(wide, (double[]) null), "y is null");
-    isNull(() -> RMS.apply(wide, (double[]) null, wide), "gain is null");
     isNull(() -> RmsNorm.builder(4).gain((float[]) null), "gain is null");
     isNull(() -> RmsNorm.builder(4).gain((double[]) null), "gain is null");
     isNull(() -> RmsNorm.builder(4).bias((float[]) null), "bias is null");
@@ -117,12 +107,9 @@ class NormArgumentsTest {
   @Test
   void arraysOfOneLength() {
     String lengths = "y has 4 elements, x has 8: they must be the same";
-    float[] gain = new float[4];
     refused(() -> RMS.apply(new float[8], new float[4]), lengths);
-    refused(() -> RMS.apply(new float[8], gain, new float[4]), lengths);
-    refused(() -> RMS.apply(new float[8], gain, gain, new float[4]), lengths);
-    refused(() -> RMS.apply(new double[8], new double[4]), lengths);
-    refused(() -> RMS.apply(new double[8], new double[4], new double[4]), lengths);
+    Norm ofCaller = RMS.withParameters(rows(1, 4), rows(1, 4));
+    refused(() -> ofCaller.apply(new float[8], new float[4]), lengths);
   }
 
   @Test
@@ -131,9 +118,10 @@ class NormArgumentsTest {
     refused(() -> RMS.apply(rows(1, 4), rows(1, 5)), "y has rows 5 wide, the norm is 4 wide");
     refused(() -> RMS.apply(rows(2, 4), rows(3, 4)), "y has 3 rows, x has 2");
     refused(() -> RMS.apply(new float[8], new float[4]), "y has 4 elements, x has 8");
-    refused(() -> RMS.apply(new double[8], new double[4]), "y has 4 elements, x has 8");
     refused(
-        () -> RMS.apply(new float[8], new float[4], new float[4]), "y has 4 elements", "x has 8");
+        () -> RMS.withParameters(rows(1, 4), null).apply(new float[8], new float[4]),
+        "y has 4 elements",
+        "x has 8");
     refused(() -> RMS.apply(new float[6], new float[6]), "6 elements", "width 4");
     assertThatThrownBy(() -> RMS.apply((Rows) null, rows(1, 4))).hasMessage("x is null");
     assertThatThrownBy(() -> RMS.apply(rows(1, 4), (Rows) null)).hasMessage("y is null");
@@ -145,10 +133,10 @@ class NormArgumentsTest {
     assertThatThrownBy(() -> RMS.apply(new float[8], -1, new float[8], 0, 1))
         .isInstanceOf(IndexOutOfBoundsException.class)
         .hasMessage("xOffset is -1, x has 8 elements: 1 x 4 must lie between");
-    assertThatThrownBy(() -> RMS.apply(new double[8], 0, new double[8], 9, 1))
+    assertThatThrownBy(() -> RMS.apply(new float[8], 0, new float[8], 9, 1))
         .isInstanceOf(IndexOutOfBoundsException.class)
         .hasMessage("yOffset is 9, y has 8 elements: 1 x 4 must lie between");
-    assertThatThrownBy(() -> RMS.apply(new double[8], 5, new double[8], 0, 1))
+    assertThatThrownBy(() -> RMS.apply(new float[8], 5, new float[8], 0, 1))
         .isInstanceOf(IndexOutOfBoundsException.class)
         .hasMessage("xOffset is 5, x has 8 elements: 1 x 4 must lie between");
   }
@@ -184,7 +172,7 @@ class NormArgumentsTest {
     assertThatCode(
             () -> {
               RMS.apply(new float[0], new float[0]);
-              RMS.apply(new double[0], new double[0]);
+              RMS.apply(Rows.of(new double[0], 4), Rows.of(new double[0], 4));
               RMS.apply(rows(0, 4), rows(0, 4), new double[0]);
               LAYER.apply(rows(0, 4), rows(0, 4), new double[0], new double[0]);
               RMS.apply(new float[4], 4, new float[4], 4, 0);

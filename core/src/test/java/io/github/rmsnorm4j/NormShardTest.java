@@ -155,7 +155,7 @@ class NormShardTest {
     double[] x = Arrays.stream(doubles(rows * width, 0.5)).map(v -> v * scale).toArray();
     Norm whole = NormSpec.parse(norm).withEpsilon(0).builder(width).build();
     double[] wanted = new double[x.length];
-    whole.apply(x, wanted);
+    whole.apply(Rows.of(x, whole.width()), Rows.of(wanted, whole.width()));
     assertThat(wanted[5]).isNotNaN();
     Owners owners = new Owners(2, NO_FAULT);
     int cut = 2048;

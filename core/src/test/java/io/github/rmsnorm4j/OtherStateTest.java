@@ -249,10 +249,14 @@ class OtherStateTest {
         case GATED -> norm.applyGated(rows(in), rows(sum), rows(y));
         case BACKWARD -> {
           Saved saved = new Saved(Keep.INPUT, ROWS);
-          norm.apply(in, y, saved);
+          norm.apply(Rows.of(in, norm.width()), Rows.of(y, norm.width()), saved);
           double[] dgain = new double[WIDTH];
           float[] dx = new float[N];
-          norm.backward(sum, saved, dx, ParameterGradients.assigned(dgain, null));
+          norm.backward(
+              Rows.of(sum, norm.width()),
+              saved,
+              Rows.of(dx, norm.width()),
+              ParameterGradients.assigned(dgain, null));
           return new Object[] {y, dx, dgain, saved.rstd()};
         }
         case FROM_OUTPUT -> {
@@ -269,7 +273,7 @@ class OtherStateTest {
         }
         case SAMPLES -> {
           Saved saved = new Saved(Keep.INPUT, ROWS);
-          norm.apply(rows(in), rows(sum), null, rows(y), saved);
+          norm.withParameters(rows(sum), null).apply(rows(in), rows(y), saved);
           float[] dx = new float[N];
           float[] dgain = new float[N];
           norm.backward(rows(in), saved, rows(dx), ParameterGradients.assigned(dgain, null));
@@ -288,7 +292,7 @@ class OtherStateTest {
           norm.applyAndAdd(rows(in), rows(sum), next, rows(y));
         }
         case CODES -> {
-          return codes(q -> norm.apply(rows(in), q));
+          return codes(q -> norm.apply(rows(in), null, q));
         }
         case QUANTIZER -> {
           return codes(q -> Quantizer.defaults().quantize(rows(in), q, 1));

@@ -144,14 +144,14 @@ class OverlapTest {
     Rows free = Rows.of(memory, 8, 1, 2);
     Rows taken = Rows.of(memory, 7, 1, 2);
     RmsNorm norm = RmsNorm.builder(2).build();
-    assertThatThrownBy(() -> norm.apply(x, taken, y))
+    assertThatThrownBy(() -> norm.withParameters(taken, null).apply(x, y))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("gain overlaps y: it would be overwritten while in use");
-    assertThatThrownBy(() -> norm.apply(x, free, taken, y))
+    assertThatThrownBy(() -> norm.withParameters(free, taken).apply(x, y))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("bias overlaps y: it would be overwritten while in use");
-    norm.apply(x, free, free, y);
-    norm.apply(x, Rows.of(memory, 2, 1, 2), y);
+    norm.withParameters(free, free).apply(x, y);
+    norm.withParameters(Rows.of(memory, 2, 1, 2), null).apply(x, y);
   }
 
   @Test
@@ -159,12 +159,16 @@ class OverlapTest {
     float[] memory = new float[8];
     Rows y = Rows.of(memory, 0, 2, 2, 4);
     Rows gap = Rows.of(memory, 2, 1, 2);
-    RmsNorm.builder(2).build().apply(Rows.of(new float[] {1, 2, 3, 4}, 2), gap, y);
+    RmsNorm.builder(2)
+        .build()
+        .withParameters(gap, null)
+        .apply(Rows.of(new float[] {1, 2, 3, 4}, 2), y);
     assertThatThrownBy(
             () ->
                 RmsNorm.builder(2)
                     .build()
-                    .apply(Rows.of(new float[4], 2), Rows.of(memory, 3, 1, 2), y))
+                    .withParameters(Rows.of(memory, 3, 1, 2), null)
+                    .apply(Rows.of(new float[4], 2), y))
         .hasMessageContaining("gain overlaps y");
   }
 
@@ -172,7 +176,10 @@ class OverlapTest {
   void gainMayBePartOfTheInput() {
     float[] x = {1, 2, 3, 4};
     float[] y = new float[4];
-    RmsNorm.builder(2).build().apply(Rows.of(x, 2), Rows.of(x, 0, 1, 2), Rows.of(y, 2));
+    RmsNorm.builder(2)
+        .build()
+        .withParameters(Rows.of(x, 0, 1, 2), null)
+        .apply(Rows.of(x, 2), Rows.of(y, 2));
     float[] expected = new float[4];
     RmsNorm.builder(2).gain(new float[] {1, 2}).build().apply(x, expected);
     assertThat(y).isEqualTo(expected);

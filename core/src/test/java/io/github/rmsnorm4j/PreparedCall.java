@@ -128,7 +128,7 @@ final class PreparedCall {
     if (kind.pass().gate() != Gate.NONE) {
       norm.applyGated(x.rows, block(place, x.rows.type()).rows, y.rows, saved);
     } else {
-      norm.apply(x.rows, gain, bias, y.rows, saved);
+      norm.withParameters(gain, bias).apply(x.rows, y.rows, saved);
     }
     return saved;
   }
@@ -155,7 +155,7 @@ final class PreparedCall {
         if (gain == null) {
           norm.addAndApply(in, beside, out);
         } else {
-          norm.addAndApply(in, beside, gain, bias, out, saved);
+          norm.withParameters(gain, bias).addAndApply(in, beside, out, saved);
         }
       }
       case FROM_INPUT, FROM_INPUT_ALONE, FROM_OUTPUT -> norm.backward(in, saved, out, gradients);
@@ -169,9 +169,9 @@ final class PreparedCall {
     if (gain == null) {
       norm.apply(in, out);
     } else if (bias == null) {
-      norm.apply(in, gain, out);
+      norm.withParameters(gain, null).apply(in, out);
     } else {
-      norm.apply(in, gain, bias, out);
+      norm.withParameters(gain, bias).apply(in, out);
     }
   }
 }

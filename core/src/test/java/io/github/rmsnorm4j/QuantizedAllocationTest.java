@@ -51,7 +51,7 @@ class QuantizedAllocationTest {
               type.scales(width) == 0
                   ? QuantizedRows.of(codes, type, width)
                   : QuantizedRows.of(codes, new float[rows * type.scales(width)], type, width);
-          print("norm, " + name, shape, () -> norm.apply(of, q));
+          print("norm, " + name, shape, () -> norm.apply(of, null, q));
           print("quantizer, " + name, shape, () -> Quantizer.defaults().quantize(of, q, 1));
         }
       }

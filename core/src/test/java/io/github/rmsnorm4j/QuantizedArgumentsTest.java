@@ -89,10 +89,11 @@ class QuantizedArgumentsTest {
   @Test
   void shapesOfACall() {
     Rows x = Rows.of(new float[128], 64);
-    refuses(() -> NORM.apply(x, ofBlocks(2, 32)), "q has rows 32 wide, the norm is 64 wide");
-    refuses(() -> NORM.apply(x, ofBlocks(3, 64)), "q has 3 rows, x has 2: they must be the same");
+    refuses(() -> NORM.apply(x, null, ofBlocks(2, 32)), "q has rows 32 wide, the norm is 64 wide");
     refuses(
-        () -> NORM.apply(Rows.of(new float[64], 32), ofBlocks(2, 64)),
+        () -> NORM.apply(x, null, ofBlocks(3, 64)), "q has 3 rows, x has 2: they must be the same");
+    refuses(
+        () -> NORM.apply(Rows.of(new float[64], 32), null, ofBlocks(2, 64)),
         "x has rows 32 wide, the norm is 64 wide");
     refuses(
         () -> Quantizer.defaults().quantize(x, ofBlocks(2, 32)),
@@ -106,10 +107,10 @@ class QuantizedArgumentsTest {
     refuses(
         () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 32)),
         "y has rows 32 wide, q is 64 wide: they must be the same");
-    refuses(() -> NORM.apply(x, (QuantizedRows) null), "q is null");
-    refuses(() -> NORM.addAndApply(x, null, ofBlocks(2, 64)), "residual is null");
+    refuses(() -> NORM.apply(x, null, (QuantizedRows) null), "q is null");
+    refuses(() -> NORM.addAndApply(x, null, null, ofBlocks(2, 64)), "residual is null");
     refuses(
-        () -> NORM.addAndApply(x, Rows.of(new float[64], 64), ofBlocks(2, 64)),
+        () -> NORM.addAndApply(x, Rows.of(new float[64], 64), null, ofBlocks(2, 64)),
         "residual has 1 rows, x has 2: they must be the same");
     refuses(() -> RmsNorm.builder(4).quantizer(null), "quantizer is null");
   }
@@ -123,24 +124,24 @@ class QuantizedArgumentsTest {
     Rows residual = Rows.of(new float[128], 64);
     Rows y = Rows.of(new float[128], 64);
     QuantizedRows q = ofBlocks(2, 64);
-    refuses(() -> norm.apply(x, q), message);
+    refuses(() -> norm.apply(x, null, q), message);
     refuses(() -> norm.apply(x, y, q), message);
     String withResidual = "gate is silu, a call with a residual needs a norm without a gate";
-    refuses(() -> norm.addAndApply(x, residual, q), withResidual);
+    refuses(() -> norm.addAndApply(x, residual, null, q), withResidual);
     refuses(() -> norm.addAndApply(x, residual, y, q), withResidual);
     String noGate = "gate is none, for a call with z it must be silu, sigmoid or silu before";
     Norm plain = RmsNorm.builder(64).build();
-    refuses(() -> plain.applyGated(x, residual, q), noGate);
+    refuses(() -> plain.applyGated(x, residual, null, q), noGate);
     refuses(() -> plain.applyGated(x, residual, y, q), noGate);
-    refuses(() -> norm.applyGated(x, null, q), "z is null");
+    refuses(() -> norm.applyGated(x, null, null, q), "z is null");
     refuses(
-        () -> norm.applyGated(x, Rows.of(new float[64], 64), q),
+        () -> norm.applyGated(x, Rows.of(new float[64], 64), null, q),
         "z has 1 rows, x has 2: they must be the same");
     MemorySegment array = MemorySegment.ofArray(new byte[2 * 64 * Float.BYTES]);
     Rows z = Rows.of(array, ElementType.FLOAT32, 2, 64);
     QuantizedRows same = QuantizedRows.of(array, QuantizedType.ofName("q8_0"), 2, 64);
     refuses(
-        () -> norm.applyGated(x, z, same),
+        () -> norm.applyGated(x, z, null, same),
         "codes of q overlap z: they must be memory of their own");
   }
 
@@ -152,12 +153,12 @@ class QuantizedArgumentsTest {
     Rows residual = Rows.of(array, 64, 1, 64);
     MemorySegment all = MemorySegment.ofArray(array);
     refuses(
-        () -> NORM.apply(x, QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64)),
+        () -> NORM.apply(x, null, QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64)),
         "codes of q overlap x: they must be memory of their own");
     refuses(
         () ->
             NORM.addAndApply(
-                x, residual, QuantizedRows.of(all.asSlice(500), QuantizedType.Q8_0, 1, 64)),
+                x, residual, null, QuantizedRows.of(all.asSlice(500), QuantizedType.Q8_0, 1, 64)),
         "codes of q overlap residual: they must be memory of their own");
     Rows y = Rows.of(array, 128, 1, 64);
     refuses(
@@ -165,10 +166,12 @@ class QuantizedArgumentsTest {
         "codes of q overlap y: they must be memory of their own");
     MemorySegment codes = MemorySegment.ofArray(new byte[64]);
     refuses(
-        () -> NORM.apply(x, QuantizedRows.of(codes, all.asSlice(252), INT8, 1, 64)),
+        () -> NORM.apply(x, null, QuantizedRows.of(codes, all.asSlice(252), INT8, 1, 64)),
         "scales of q overlap x: they must be memory of their own");
     refuses(
-        () -> NORM.apply(x, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(572), INT8, 1, 64)),
+        () ->
+            NORM.apply(
+                x, null, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(572), INT8, 1, 64)),
         "codes of q overlap its scales: each must be memory of its own");
     // The first scale is before y, the second one is in it.
     QuantizedRows before = QuantizedRows.of(codes, all.asSlice(508), INT8, 1, 64);
@@ -176,7 +179,7 @@ class QuantizedArgumentsTest {
         () -> NORM.apply(x, y, before), "scales of q overlap y: they must be memory of their own");
     refuses(() -> before.dequantize(y), "scales of q overlap y: they must be memory of their own");
     assertThat(array).containsOnly(1);
-    NORM.apply(x, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(576), INT8, 1, 64));
+    NORM.apply(x, null, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(576), INT8, 1, 64));
     assertThat(all.asSlice(512, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(127);
     assertThat(array[144]).isEqualTo(array[145]).isBetween(0.007f, 0.008f);
   }
@@ -192,14 +195,15 @@ class QuantizedArgumentsTest {
     for (long stride : new long[] {most, 1L << 60, 1L << 32}) {
       QuantizedRows apart =
           QuantizedRows.of(codes, Long.MAX_VALUE, all.asSlice(256), stride, INT8, 1, 64);
-      NORM.apply(x, apart);
+      NORM.apply(x, null, apart);
       assertThat(apart.scaleStride()).isEqualTo(stride);
       QuantizedRows q = QuantizedRows.of(codes, 64, all.asSlice(252), stride, INT8, 1, 64);
-      refuses(() -> NORM.apply(x, q), "scales of q overlap x: they must be memory of their own");
+      refuses(
+          () -> NORM.apply(x, null, q), "scales of q overlap x: they must be memory of their own");
       QuantizedRows own =
           QuantizedRows.of(all.asSlice(512), 64, all.asSlice(572), stride, INT8, 1, 64);
       refuses(
-          () -> NORM.apply(x, own),
+          () -> NORM.apply(x, null, own),
           "codes of q overlap its scales: each must be memory of its own");
     }
     for (long stride : new long[] {most + 1, 1L << 62, Long.MAX_VALUE}) {
@@ -215,16 +219,16 @@ class QuantizedArgumentsTest {
     MemorySegment codes = MemorySegment.ofArray(new byte[64]);
     MemorySegment scales = MemorySegment.ofArray(new float[2]);
     refuses(
-        () -> NORM.apply(x, QuantizedRows.of(codes.asReadOnly(), scales, INT8, 1, 64)),
+        () -> NORM.apply(x, null, QuantizedRows.of(codes.asReadOnly(), scales, INT8, 1, 64)),
         "codes of q are read-only, they must be writable");
     refuses(
-        () -> NORM.apply(x, QuantizedRows.of(codes, scales.asReadOnly(), INT8, 1, 64)),
+        () -> NORM.apply(x, null, QuantizedRows.of(codes, scales.asReadOnly(), INT8, 1, 64)),
         "scales of q are read-only, they must be writable");
     QuantizedRows q;
     AtomicReference<Throwable> thrown = new AtomicReference<>();
     try (Arena arena = Arena.ofConfined()) {
       q = QuantizedRows.of(arena.allocate(64), scales, INT8, 1, 64);
-      Thread other = new Thread(() -> NORM.apply(x, q));
+      Thread other = new Thread(() -> NORM.apply(x, null, q));
       other.setUncaughtExceptionHandler((t, e) -> thrown.set(e));
       other.start();
       other.join();
@@ -232,7 +236,7 @@ class QuantizedArgumentsTest {
     assertThat(thrown.get())
         .isInstanceOf(WrongThreadException.class)
         .hasMessage("codes of q are in memory that is confined to another thread");
-    assertThatThrownBy(() -> NORM.apply(x, q))
+    assertThatThrownBy(() -> NORM.apply(x, null, q))
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("codes of q are in memory that has been closed");
     assertThatThrownBy(() -> q.dequantize(x))
@@ -244,7 +248,7 @@ class QuantizedArgumentsTest {
     }
     for (ThrowingCallable call :
         new ThrowingCallable[] {
-          () -> NORM.apply(x, withoutScales), () -> withoutScales.dequantize(x)
+          () -> NORM.apply(x, null, withoutScales), () -> withoutScales.dequantize(x)
         }) {
       assertThatThrownBy(call)
           .isInstanceOf(IllegalStateException.class)
@@ -261,17 +265,17 @@ class QuantizedArgumentsTest {
       x[i] = i % 97 - 48;
     }
     byte[] wanted = new byte[rows * 2 * 34];
-    NORM.apply(Rows.of(x, 64), QuantizedRows.of(wanted, QuantizedType.Q8_0, 64));
+    NORM.apply(Rows.of(x, 64), null, QuantizedRows.of(wanted, QuantizedType.Q8_0, 64));
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment blocks = arena.allocate(wanted.length);
-      NORM.apply(Rows.of(x, 64), QuantizedRows.of(blocks, QuantizedType.Q8_0, rows, 64));
+      NORM.apply(Rows.of(x, 64), null, QuantizedRows.of(blocks, QuantizedType.Q8_0, rows, 64));
       assertThat(blocks.mismatch(MemorySegment.ofArray(wanted))).isEqualTo(-1);
     }
   }
 
   @Test
   void noRowsAreNoWork() {
-    NORM.apply(Rows.of(new float[0], 64), ofBlocks(0, 64));
+    NORM.apply(Rows.of(new float[0], 64), null, ofBlocks(0, 64));
     Quantizer.defaults().quantize(Rows.of(new float[0], 64), ofBlocks(0, 64));
     ofBlocks(0, 64).dequantize(Rows.of(new float[0], 64));
   }

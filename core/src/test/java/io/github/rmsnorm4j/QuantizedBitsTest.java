@@ -76,7 +76,11 @@ class QuantizedBitsTest {
       backends.addAll(Backends.machineCode());
       for (Backend backend : backends) {
         QuantizedBlock q = new QuantizedBlock(arena, false, type, rows, width, random);
-        RmsNorm.builder(width).backend(backend).threads(3).build().apply(Rows.of(x, width), q.rows);
+        RmsNorm.builder(width)
+            .backend(backend)
+            .threads(3)
+            .build()
+            .apply(Rows.of(x, width), null, q.rows);
         assertThat(q.mismatch(contract, wanted)).as("%s on %s", name, backend).isNull();
       }
       QuantizedBlock ofRows = new QuantizedBlock(arena, true, type, rows, width, random);
@@ -204,15 +208,15 @@ class QuantizedBitsTest {
       if (gate != Gate.NONE && keepsOutput) {
         norm.applyGated(x.rows, residual.rows, output.rows, q.rows);
       } else if (gate != Gate.NONE) {
-        norm.applyGated(x.rows, residual.rows, q.rows);
+        norm.applyGated(x.rows, residual.rows, null, q.rows);
       } else if (adds && keepsOutput) {
         norm.addAndApply(x.rows, residual.rows, output.rows, q.rows);
       } else if (adds) {
-        norm.addAndApply(x.rows, residual.rows, q.rows);
+        norm.addAndApply(x.rows, residual.rows, null, q.rows);
       } else if (keepsOutput) {
         norm.apply(x.rows, output.rows, q.rows);
       } else {
-        norm.apply(x.rows, q.rows);
+        norm.apply(x.rows, null, q.rows);
       }
       assertThat(q.mismatch(contract(), floats(y))).as(name).isNull();
       for (int r = 0; r < rows; r++) {

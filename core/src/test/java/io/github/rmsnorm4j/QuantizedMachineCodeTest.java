@@ -103,7 +103,7 @@ class QuantizedMachineCodeTest {
                 ? QuantizedRows.of(codes, type, ROWS, width)
                 : QuantizedRows.of(codes, scales, type, ROWS, width);
         Rows rows = Rows.of(x, ElementType.FLOAT32, ROWS, width);
-        Unguarded.during(state, () -> norm.apply(rows, q));
+        Unguarded.during(state, () -> norm.apply(rows, null, q));
         byte[] bytes = new byte[codeBytes + scaleBytes];
         MemorySegment.copy(codes, JAVA_BYTE, 0, bytes, 0, codeBytes);
         MemorySegment.copy(scales, JAVA_BYTE, 0, bytes, codeBytes, scaleBytes);

@@ -73,7 +73,7 @@ class SampleAllocationTest {
       Saved saved = new Saved(Keep.INPUT, rows);
       ParameterGradients gradients =
           ParameterGradients.assigned(new float[samples * width], new float[samples * width]);
-      Runnable forward = () -> norm.apply(x, gain, bias, y, saved);
+      Runnable forward = () -> norm.withParameters(gain, bias).apply(x, y, saved);
       Runnable backward = () -> norm.backward(dy, saved, dx, gradients);
       forward.run(); // It saves what the backward call needs.
       System.out.printf(

@@ -101,9 +101,9 @@ final class SampleCase {
     Rows out = range(results.out, row, count);
     Saved saved = new Saved(keep, count);
     if (residual == null) {
-      norm.apply(in, g, b, out, saved);
+      norm.withParameters(g, b).apply(in, out, saved);
     } else {
-      norm.addAndApply(in, range(results.sum, row, count), g, b, out, saved);
+      norm.withParameters(g, b).addAndApply(in, range(results.sum, row, count), out, saved);
     }
     Rows slope = range(results.slope, row, count);
     Rows dx = range(results.dx, row, count);

@@ -60,7 +60,7 @@ class SamplesTest {
     float[] shift = {10, 20, 30, 40};
     float[] y = new float[8];
     LayerNorm norm = LayerNorm.builder(2).epsilon(0).gainOffset(1).build();
-    norm.apply(x, scale, shift, y);
+    norm.withParameters(Rows.of(scale, 2), Rows.of(shift, 2)).apply(x, y);
     // Each row is -1 and 1, or 0 and 0 divided by 0; two rows for each row of scale and shift.
     assertThat(y).startsWith(9, 22, 9, 22).endsWith(Float.NaN, Float.NaN, Float.NaN, Float.NaN);
   }
@@ -76,12 +76,13 @@ class SamplesTest {
     float[] expected = new float[8];
     float[] y = new float[8];
     LayerNorm norm = LayerNorm.builder(2).gainOffset(1).build();
-    norm.apply(sum, scale, shift, Rows.of(expected, 2));
-    norm.addAndApply(x, residual, scale, shift, Rows.of(y, 2));
+    norm.withParameters(scale, shift).apply(sum, Rows.of(expected, 2));
+    norm.withParameters(scale, shift).addAndApply(x, residual, Rows.of(y, 2));
     assertThat(y).containsExactly(expected);
     assertThat(residual.segment().mismatch(sum.segment())).isEqualTo(-1);
-    norm.apply(Rows.of(new float[] {3, 5, 8, 10, 13, 15, 18, 20}, 2), scale, Rows.of(expected, 2));
-    norm.addAndApply(x, residual, scale, null, x);
+    norm.withParameters(scale, null)
+        .apply(Rows.of(new float[] {3, 5, 8, 10, 13, 15, 18, 20}, 2), Rows.of(expected, 2));
+    norm.withParameters(scale, null).addAndApply(x, residual, x);
     assertThat((float[]) x.segment().heapBase().orElseThrow()).containsExactly(expected);
   }
 
@@ -97,22 +98,29 @@ class SamplesTest {
     Rows out = Rows.of(y, 2);
     RmsNorm norm = RmsNorm.builder(2).build();
     refused(
-        () -> norm.apply(x, Rows.of(new float[8], 2), out),
+        () -> norm.withParameters(Rows.of(new float[8], 2), null).apply(x, out),
         "gain has 4 rows, x has 6: it must have 1, or a number that divides 6");
     refused(
-        () -> norm.apply(x, Rows.of(new float[4], 2), Rows.of(new float[6], 2), out),
+        () -> norm.withParameters(Rows.of(new float[4], 2), Rows.of(new float[6], 2)).apply(x, out),
         "bias has 6 elements, gain has 4: they must be the same");
     refused(
-        () -> norm.apply(x, Rows.of(new float[0], 2), out),
+        () -> norm.withParameters(Rows.of(new float[0], 2), null).apply(x, out),
         "gain has 0 x 2 elements, the rows are 2 wide");
     refused(
-        () -> norm.apply(new float[12], new float[5], y),
-        "gain has 5 elements, the rows are 2 wide: it must have 2, or so many for each sample");
-    refused(
-        () -> RmsNorm.builder(2).groupCount(2).build().apply(x, Rows.of(new float[4], 2), out),
+        () ->
+            RmsNorm.builder(2)
+                .groupCount(2)
+                .build()
+                .withParameters(Rows.of(new float[4], 2), null)
+                .apply(x, out),
         "gain has 2 rows, for a norm of groups it must have 1");
     refused(
-        () -> RmsNorm.builder(2).bias(new float[2]).build().apply(x, Rows.of(new float[4], 2), out),
+        () ->
+            RmsNorm.builder(2)
+                .bias(new float[2])
+                .build()
+                .withParameters(Rows.of(new float[4], 2), null)
+                .apply(x, out),
         "the norm's own bias has 2 elements, gain has 4: they must be the same, pass a bias, too");
     refused(
         () -> RmsNorm.builder(2).gain(new float[4]).build(),
@@ -126,7 +134,7 @@ class SamplesTest {
     Rows y = Rows.of(new float[8], 2);
     RmsNorm norm = RmsNorm.builder(2).build();
     Saved saved = new Saved(Keep.INPUT, 4);
-    norm.apply(x, Rows.of(new float[] {1, 2, 3, 4}, 2), null, y, saved);
+    norm.withParameters(Rows.of(new float[] {1, 2, 3, 4}, 2), null).apply(x, y, saved);
     refused(
         () -> norm.backward(y, saved, y, ParameterGradients.assigned(new float[2], null)),
         "dgain has 2 elements, it must have as many as the other parameters, 4");
@@ -138,7 +146,7 @@ class SamplesTest {
     Rows out = Rows.of(new double[8], 2);
     Saved kept = new Saved(Keep.INPUT, 8);
     LayerNorm layer = LayerNorm.builder(2).build();
-    layer.apply(wide, Rows.of(gain, 2), null, out, kept);
+    layer.withParameters(Rows.of(gain, 2), null).apply(wide, out, kept);
     String own =
         "dgain or dbias is the rstd or the mean of saved: each must be an array of its own";
     for (double[] statistic : new double[][] {kept.rstd(), kept.mean()}) {
@@ -151,7 +159,7 @@ class SamplesTest {
         "dgain or dbias overlaps rows of the call: each must be an array of its own");
     Saved output = new Saved(Keep.OUTPUT, 4);
     refused(
-        () -> norm.apply(x, Rows.of(new float[] {1, 2, 3, 0}, 2), null, y, output),
+        () -> norm.withParameters(Rows.of(new float[] {1, 2, 3, 0}, 2), null).apply(x, y, output),
         "element 1 of row 1 of the gain is 0, to go back from the output none may be: keep the"
             + " input");
   }
@@ -162,7 +170,7 @@ class SamplesTest {
     RmsNorm norm = RmsNorm.builder(2).build();
     Saved saved = new Saved(Keep.INPUT, 4);
     float[] dgain = {5, 5, 5, 5};
-    norm.apply(none, Rows.of(new float[] {1, 2, 3, 4}, 2), null, none, saved);
+    norm.withParameters(Rows.of(new float[] {1, 2, 3, 4}, 2), null).apply(none, none, saved);
     norm.backward(none, saved, none, ParameterGradients.assigned(dgain, null));
     assertThat(dgain).containsOnly(0);
   }

@@ -117,17 +117,14 @@ class SandwichTest {
       if (keeps) {
         if (ofCall) {
           Rows gains = Rows.of(gain, width);
-          norm.applyAndAdd(
-              in.rows,
-              gains,
-              biasOfCall(first),
-              sum.rows,
-              other,
-              gains,
-              biasOfCall(next),
-              out.rows,
-              saved,
-              savedOfNext);
+          norm.withParameters(gains, biasOfCall(first))
+              .applyAndAdd(
+                  in.rows,
+                  sum.rows,
+                  other.withParameters(gains, biasOfCall(next)),
+                  out.rows,
+                  saved,
+                  savedOfNext);
         } else {
           norm.applyAndAdd(in.rows, sum.rows, other, out.rows, saved, savedOfNext);
         }
@@ -224,15 +221,15 @@ class SandwichTest {
         "savedOfNext has room for 1 rows, there are 2");
     Rows ofSum = Rows.of(sum, 0, 1, 4);
     refused(
-        () -> norm.applyAndAdd(x, ofSum, null, residual, norm, null, null, y, saved, other),
+        () -> norm.withParameters(ofSum, null).applyAndAdd(x, residual, norm, y, saved, other),
         "residual overlaps the gain or the bias: they would be overwritten while in use");
     refused(
-        () -> norm.applyAndAdd(x, null, null, residual, norm, null, ofSum, y, saved, other),
+        () -> norm.applyAndAdd(x, residual, norm.withParameters(null, ofSum), y, saved, other),
         "residual overlaps the gain or the bias: they would be overwritten while in use");
     refused(
         () ->
-            norm.applyAndAdd(
-                x, null, Rows.of(new float[12], 4), residual, norm, null, null, y, saved, other),
+            norm.withParameters(null, Rows.of(new float[12], 4))
+                .applyAndAdd(x, residual, norm, y, saved, other),
         "bias has 3 rows, x has 2: it must have 1, or a number that divides 2");
     assertThat(sum).containsOnly(1);
   }

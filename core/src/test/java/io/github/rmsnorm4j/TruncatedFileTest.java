@@ -70,7 +70,7 @@ class TruncatedFileTest {
         RmsNorm norm = RmsNorm.builder(WIDTH).threads(threads).build();
         Rows x = output ? other : mapped;
         Rows y = output ? mapped : other;
-        Runnable call = quantized ? () -> norm.apply(x, codes) : () -> norm.apply(x, y);
+        Runnable call = quantized ? () -> norm.apply(x, null, codes) : () -> norm.apply(x, y);
         if (during) {
           call.run(); // The next one takes no time to begin.
           Thread.ofPlatform().start(() -> truncate(file));

@@ -98,8 +98,12 @@ class UnitLengthTest {
     float[] dbias = new float[WIDTH];
     Saved saved = new Saved(Keep.INPUT, 1);
     L2Norm norm = L2Norm.builder(NormSpec.UNIT, WIDTH).gain(dy).bias(dy).backend(backend).build();
-    norm.apply(x, new float[WIDTH], saved);
-    norm.backward(dy, saved, new float[WIDTH], ParameterGradients.assigned(dgain, dbias));
+    norm.apply(Rows.of(x, norm.width()), Rows.of(new float[WIDTH], norm.width()), saved);
+    norm.backward(
+        Rows.of(dy, norm.width()),
+        saved,
+        Rows.of(new float[WIDTH], norm.width()),
+        ParameterGradients.assigned(dgain, dbias));
     assertThat(dgain).containsOnly(0f);
     assertThat(dbias).containsOnly(2f);
   }

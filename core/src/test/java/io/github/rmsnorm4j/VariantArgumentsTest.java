@@ -38,7 +38,12 @@ class VariantArgumentsTest {
     refused(() -> RmsNorm.builder(4).bias(new float[4]).castOrder(order).build(), message);
     RmsNorm norm = builder.build();
     float[] y = {1, 2, 3, 4};
-    refused(() -> norm.apply(new float[4], new float[4], new float[4], y), message);
+    refused(
+        () ->
+            norm.withParameters(
+                    Rows.of(new float[4], norm.width()), Rows.of(new float[4], norm.width()))
+                .apply(new float[4], y),
+        message);
     assertThat(y).containsExactly(1, 2, 3, 4);
   }
 
@@ -191,8 +196,8 @@ class VariantArgumentsTest {
     Saved saved = new Saved(Keep.NOTHING, 2);
     refused(
         () ->
-            RMS.addAndApply(
-                rows(2, 4), Rows.of(memory, 4), Rows.of(memory, 4, 1, 4), null, rows(2, 4), saved),
+            RMS.withParameters(Rows.of(memory, 4, 1, 4), null)
+                .addAndApply(rows(2, 4), Rows.of(memory, 4), rows(2, 4), saved),
         "residual overlaps the gain or the bias: they would be overwritten while in use");
   }
 

@@ -21,7 +21,7 @@ class VariantEdgesTest {
     RmsNorm norm = builder.build();
     norm.apply(rows, rows);
     double[] y = x.clone();
-    norm.apply(y, y);
+    norm.apply(Rows.of(y, norm.width()), Rows.of(y, norm.width()));
     for (int i = 0; i < x.length; i++) {
       // Float64 rows, which have roundings of their own, come to the same.
       double unit = Math.abs(y[i]) * 0x1p-21;
@@ -92,8 +92,11 @@ class VariantEdgesTest {
   void float64RowsWhoseSquaresLoseDigits(EpsilonPlacement placement) {
     double[] y = {3, -5, 7, 0.1};
     double[] tiny = Arrays.stream(y).map(value -> value * 0x1p-530).toArray();
-    RmsNorm.builder(4).epsilon(0).build().apply(y, y);
-    RmsNorm.builder(4).epsilonPlacement(placement).epsilon(0x1p-700).build().apply(tiny, tiny);
+    Rows row = Rows.of(y, 4);
+    RmsNorm.builder(4).epsilon(0).build().apply(row, row);
+    Rows tinyRow = Rows.of(tiny, 4);
+    RmsNorm.Builder builder = RmsNorm.builder(4).epsilonPlacement(placement).epsilon(0x1p-700);
+    builder.build().apply(tinyRow, tinyRow);
     assertThat(tiny).isEqualTo(y);
   }
 
@@ -129,7 +132,8 @@ class VariantEdgesTest {
         double[] x = {size, -size, size, size / 2};
         RmsNorm.Builder builder =
             RmsNorm.builder(4).castOrder(order).epsilonPlacement(placement).epsilon(0).part(3);
-        builder.build().apply(x, x);
+        Rows row = Rows.of(x, 4);
+        builder.build().apply(row, row);
         assertThat(Arrays.copyOf(x, 3)).as("%s, %s", order, size).containsExactly(1, -1, 1);
         assertThat(x[3]).isEqualTo(size == Double.MIN_VALUE ? 0 : 0.5);
       }

@@ -98,11 +98,11 @@ final class CpuNormalizer implements Normalizer {
 
     private void quantize(Rows in, Rows other, QuantizedRows q) {
       if (other == null) {
-        norm.apply(in, q);
+        norm.apply(in, null, q);
       } else if (norm.spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, q);
+        norm.applyGated(in, other, null, q);
       } else {
-        norm.addAndApply(in, other, q);
+        norm.addAndApply(in, other, null, q);
       }
     }
 

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.measure.Paragraph;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +31,7 @@ final class DemoSteps {
         RmsNorm.builder(row.length).epsilon(epsilon).backend(Backend.scalar());
     RmsNorm norm = (gain == null ? builder : builder.gain(gain)).build();
     double[] fromLibrary = new double[row.length];
-    norm.apply(row, fromLibrary);
+    norm.apply(Rows.of(row, row.length), Rows.of(fromLibrary, row.length));
 
     DemoSteps steps = new DemoSteps();
     double[] result = steps.show(row, gain, epsilon);
@@ -53,7 +54,8 @@ final class DemoSteps {
     LayerNorm.Builder builder =
         LayerNorm.builder(row.length).epsilon(epsilon).backend(Backend.scalar());
     double[] y = new double[row.length];
-    (gain == null ? builder : builder.gain(gain)).build().apply(row, y);
+    LayerNorm norm = (gain == null ? builder : builder.gain(gain)).build();
+    norm.apply(Rows.of(row, row.length), Rows.of(y, row.length));
     return y;
   }
 

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.cli.testing.ExplainBrowser;
 import io.github.rmsnorm4j.cli.testing.PageBits;
 import io.github.rmsnorm4j.report.browser.Browser;
@@ -245,8 +246,11 @@ class ExplainArithmeticTest {
                   .toString())[0];
       double[] rms = new double[x.length];
       double[] layer = new double[x.length];
-      RmsNorm.builder(x.length).epsilon(0).backend(Backend.scalar()).build().apply(x, rms);
-      LayerNorm.builder(x.length).epsilon(0).backend(Backend.scalar()).build().apply(x, layer);
+      Rows row = Rows.of(x, x.length);
+      RmsNorm.Builder ofRms = RmsNorm.builder(x.length).epsilon(0).backend(Backend.scalar());
+      ofRms.build().apply(row, Rows.of(rms, x.length));
+      LayerNorm.Builder ofLayer = LayerNorm.builder(x.length).epsilon(0).backend(Backend.scalar());
+      ofLayer.build().apply(row, Rows.of(layer, x.length));
       double cosine = 0;
       for (int i = 0; i < x.length; i++) {
         cosine += rms[i] * layer[i] / x.length;

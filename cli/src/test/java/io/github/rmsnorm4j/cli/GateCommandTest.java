@@ -129,7 +129,7 @@ class GateCommandTest {
             ? QuantizedRows.of(codes, as, ROWS, WIDTH)
             : QuantizedRows.of(codes, scales, as, ROWS, WIDTH);
     norm("llama(gate=silu)")
-        .applyGated(rows("x", ElementType.FLOAT32), rows("z", ElementType.FLOAT16), q);
+        .applyGated(rows("x", ElementType.FLOAT32), rows("z", ElementType.FLOAT16), null, q);
     assertThat(bytes("q.safetensors", "x")).isEqualTo(codes.heapBase().orElseThrow());
     if (as.scales(WIDTH) > 0) {
       assertThat(bytes("q.safetensors", "x.scale")).isEqualTo(scales.heapBase().orElseThrow());

@@ -95,7 +95,7 @@ class QuantizeTest {
 
       Stored wanted = Stored.of(type, ROWS, WIDTH);
       Norm norm = RmsNorm.builder(WIDTH).quantizer(RULES.get(rule)).build();
-      norm.apply(x.rows(WIDTH), wanted.rows());
+      norm.apply(x.rows(WIDTH), null, wanted.rows());
       assertThat(TestTensor.read(out, "h").bytes()).isEqualTo(bytes(wanted.codes()));
       if (wanted.scales().byteSize() > 0) {
         TestTensor scales = TestTensor.read(out, "h.scale");
@@ -121,7 +121,7 @@ class QuantizeTest {
     assertThat(run("normalize", "-q", "" + in, "-o", "" + out, "--quantize=int8:32").status())
         .isZero();
     Stored wanted = Stored.of(QuantizedType.int8(32), rows, 1024);
-    RmsNorm.builder(1024).build().apply(x.rows(1024), wanted.rows());
+    RmsNorm.builder(1024).build().apply(x.rows(1024), null, wanted.rows());
     assertThat(TestTensor.read(out, "h").bytes()).isEqualTo(bytes(wanted.codes()));
     assertThat(TestTensor.read(out, "h.scale").bytes()).isEqualTo(bytes(wanted.scales()));
   }
@@ -147,7 +147,7 @@ class QuantizeTest {
         .isEqualTo(new CommandResult(0, "", ""));
     Stored wanted = Stored.of(QuantizedType.int8PerRow(), ROWS, WIDTH);
     TestTensor sum = residual.copy();
-    RmsNorm.builder(WIDTH).build().addAndApply(x.rows(WIDTH), sum.rows(WIDTH), wanted.rows());
+    RmsNorm.builder(WIDTH).build().addAndApply(x.rows(WIDTH), sum.rows(WIDTH), null, wanted.rows());
     assertThat(TestTensor.read(out, "h").bytes()).isEqualTo(bytes(wanted.codes()));
     assertThat(TestTensor.read(out, "h.scale").bytes()).isEqualTo(bytes(wanted.scales()));
     assertThat(TestTensor.read(sums).bytes()).isEqualTo(sum.bytes());

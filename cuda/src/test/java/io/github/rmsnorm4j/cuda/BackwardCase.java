@@ -182,9 +182,9 @@ final class BackwardCase {
     Rows g = TestParameter.ofCall(gain);
     Rows b = TestParameter.ofCall(bias);
     if (z != null) {
-      norm.applyGated(x.onCpu(), z.onCpu(), g, b, y.onCpu(), saved);
+      norm.withParameters(g, b).applyGated(x.onCpu(), z.onCpu(), y.onCpu(), saved);
     } else {
-      norm.apply(x.onCpu(), g, b, y.onCpu(), saved);
+      norm.withParameters(g, b).apply(x.onCpu(), y.onCpu(), saved);
     }
     TestRows dxOnCpu = dx.copy();
     TestRows dzOnCpu = dz == null ? null : dz.copy();

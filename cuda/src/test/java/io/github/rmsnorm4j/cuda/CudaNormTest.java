@@ -72,6 +72,10 @@ class CudaNormTest {
     return numbers;
   }
 
+  private static Rows onCpu(float... numbers) {
+    return Rows.of(numbers, WIDTH);
+  }
+
   private CudaRows rows(float... numbers) {
     return rows(ROWS, numbers);
   }
@@ -118,15 +122,15 @@ class CudaNormTest {
     CudaSaved kept = norm.saved(Keep.INPUT, ROWS, arena);
     CudaRows gradient = rows(new float[x.length]);
     CudaRows sums = rows(1, new float[WIDTH]);
-    cpu.apply(x, y, saved);
-    cpu.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null));
+    cpu.apply(onCpu(x), onCpu(y), saved);
+    cpu.backward(onCpu(dy), saved, onCpu(dx), ParameterGradients.assigned(dgain, null));
     norm.apply(there, output, kept);
     norm.backward(rows(dy), kept, gradient, CudaGradients.assigned(sums, null));
     assertThat(back(gradient)).isEqualTo(dx);
     assertThat(back(sums)).isEqualTo(dgain);
 
-    cpu.addAndApply(x, residual, y, saved);
-    cpu.backward(dy, saved, z, dx, null);
+    cpu.addAndApply(onCpu(x), onCpu(residual), onCpu(y), saved);
+    cpu.backward(onCpu(dy), saved, onCpu(z), onCpu(dx), null);
     norm.addAndApply(there, sum, output, kept);
     norm.backward(rows(dy), kept, rows(z), gradient, null);
     assertThat(back(gradient)).isEqualTo(dx);
@@ -143,15 +147,15 @@ class CudaNormTest {
     CudaRows there = rows(x);
     CudaRows gate = rows(z);
     CudaRows output = rows(new float[x.length]);
-    cpu.applyGated(x, z, y);
+    cpu.applyGated(onCpu(x), onCpu(z), onCpu(y));
     norm.applyGated(there, gate, output);
     assertThat(back(output)).isEqualTo(y);
 
     Saved saved = new Saved(Keep.NOTHING, ROWS);
     CudaSaved kept = norm.saved(Keep.NOTHING, ROWS, arena);
     CudaRows[] gradients = {rows(new float[x.length]), rows(new float[x.length])};
-    cpu.applyGated(x, z, y, saved);
-    cpu.backwardGated(dy, saved, dx, dz, null);
+    cpu.applyGated(onCpu(x), onCpu(z), onCpu(y), saved);
+    cpu.backwardGated(onCpu(dy), saved, onCpu(dx), onCpu(dz), null);
     norm.applyGated(there, gate, output, kept);
     norm.backwardGated(rows(dy), kept, gradients[0], gradients[1], null);
     assertThat(back(gradients[0])).isEqualTo(dx);
@@ -167,7 +171,7 @@ class CudaNormTest {
     assertThat(kept.mean()).isNull();
     norm.apply(rows(x), rows(x), kept);
     Saved saved = new Saved(Keep.INPUT, ROWS);
-    cpu.apply(x, new float[x.length], saved);
+    cpu.apply(onCpu(x), onCpu(new float[x.length]), saved);
     assertThat(doubles(kept.rstd())).isEqualTo(saved.rstd());
     assertThat(doubles(kept.mean())).isEqualTo(saved.mean());
     assertThat(kept.keep()).isEqualTo(Keep.INPUT);
@@ -276,8 +280,8 @@ class CudaNormTest {
     Saved saved = new Saved(Keep.INPUT, ROWS);
     Saved savedOfSum = new Saved(Keep.INPUT, ROWS);
     cpu.applyAndAdd(in, residual, cpuOfSum, out, saved, savedOfSum);
-    cpuOfSum.backward(dy, savedOfSum, z, dh, null);
-    cpu.backward(dh, saved, dx, ParameterGradients.assigned(dgain, null));
+    cpuOfSum.backward(onCpu(dy), savedOfSum, onCpu(z), onCpu(dh), null);
+    cpu.backward(onCpu(dh), saved, onCpu(dx), ParameterGradients.assigned(dgain, null));
 
     CudaNorm norm = device.norm(cpu, arena);
     CudaNorm ofSum = device.norm(cpuOfSum, arena);

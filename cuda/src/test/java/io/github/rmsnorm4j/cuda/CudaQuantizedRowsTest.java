@@ -202,17 +202,17 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     for (int[] q : codesOf) {
       QuantizedRows codes = codes(q[0], q[1], q[2], q[3]);
       CudaQuantizedRows there = codesThere(q[0], q[1], q[2], q[3]);
-      sameRefusal(() -> norm.apply(x, codes), () -> onDevice.apply(xThere, null, there));
+      sameRefusal(() -> norm.apply(x, null, codes), () -> onDevice.apply(xThere, null, there));
       sameRefusal(() -> norm.apply(x, y, codes), () -> onDevice.apply(xThere, yThere, there));
       sameRefusal(
-          () -> norm.addAndApply(x, y, codes),
+          () -> norm.addAndApply(x, y, null, codes),
           () -> onDevice.addAndApply(xThere, yThere, null, there));
     }
     QuantizedRows inY = codes(1_500, 4_096, ROWS, WIDTH);
     CudaQuantizedRows inYThere = codesThere(1_500, 4_096, ROWS, WIDTH);
     sameRefusal(() -> norm.apply(x, y, inY), () -> onDevice.apply(xThere, yThere, inYThere));
     sameRefusal(
-        () -> norm.addAndApply(x, y, inY),
+        () -> norm.addAndApply(x, y, null, inY),
         () -> onDevice.addAndApply(xThere, yThere, null, inYThere));
     sameRefusal(
         () -> norm.addAndApply(x, y, x, inY),
@@ -224,7 +224,8 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     sameRefusal(
         () -> norm.apply(x, shifted, q), () -> onDevice.apply(xThere, shiftedThere, qThere));
     sameRefusal(
-        () -> norm.applyGated(x, y, q), () -> onDevice.applyGated(xThere, yThere, null, qThere));
+        () -> norm.applyGated(x, y, null, q),
+        () -> onDevice.applyGated(xThere, yThere, null, qThere));
     sameRefusal(
         () -> norm.applyGated(x, y, y, q),
         () -> onDevice.applyGated(xThere, yThere, yThere, qThere));
@@ -251,14 +252,15 @@ class CudaQuantizedRowsTest extends TwoStubDevices {
     CudaRows xThere = there(0, ROWS, WIDTH);
     QuantizedRows q = codes(3_072, 4_096, ROWS, WIDTH);
     CudaQuantizedRows qThere = codesThere(3_072, 4_096, ROWS, WIDTH);
-    sameRefusal(() -> gated.apply(x, q), () -> onDevice.apply(xThere, null, qThere));
+    sameRefusal(() -> gated.apply(x, null, q), () -> onDevice.apply(xThere, null, qThere));
     sameRefusal(
-        () -> gated.applyGated(x, rows(0, 1, WIDTH), q),
+        () -> gated.applyGated(x, rows(0, 1, WIDTH), null, q),
         () -> onDevice.applyGated(xThere, there(0, 1, WIDTH), null, qThere));
     Rows z = rows(2_900, ROWS, WIDTH);
     CudaRows zThere = there(2_900, ROWS, WIDTH);
     sameRefusal(
-        () -> gated.applyGated(x, z, q), () -> onDevice.applyGated(xThere, zThere, null, qThere));
+        () -> gated.applyGated(x, z, null, q),
+        () -> onDevice.applyGated(xThere, zThere, null, qThere));
     CudaMemory theirs = other.allocate(1_000, arena);
     CudaNorm norm = device.norm(RmsNorm.builder(WIDTH).build(), arena);
     refused(

@@ -234,24 +234,24 @@ final class ForwardCase {
     Rows in = x.onCpu();
     Rows out = y.onCpu();
     if (z != null && keeps) {
-      norm.applyGated(in, z.onCpu(), g, b, out, saved);
+      norm.withParameters(g, b).applyGated(in, z.onCpu(), out, saved);
     } else if (z != null) {
-      norm.applyGated(in, z.onCpu(), g, b, out);
+      norm.withParameters(g, b).applyGated(in, z.onCpu(), out);
     } else if (residual != null && keeps) {
-      norm.addAndApply(in, residual.onCpu(), g, b, out, saved);
+      norm.withParameters(g, b).addAndApply(in, residual.onCpu(), out, saved);
     } else if (residual != null) {
-      norm.addAndApply(in, residual.onCpu(), g, b, out);
+      norm.withParameters(g, b).addAndApply(in, residual.onCpu(), out);
     } else if (keeps) {
-      norm.apply(in, g, b, out, saved);
+      norm.withParameters(g, b).apply(in, out, saved);
     } else if (g == null && b == null) {
       norm.apply(in, out);
     } else if (b == null) {
-      norm.apply(in, g, out);
+      norm.withParameters(g, null).apply(in, out);
     } else if (g != null) {
-      norm.apply(in, g, b, out);
+      norm.withParameters(g, b).apply(in, out);
     } else {
       // The CPU has no call for that which could work in place.
-      norm.apply(x.copy().onCpu(), null, b, out, new Saved(Keep.NOTHING, rows));
+      norm.withParameters(null, b).apply(x.copy().onCpu(), out, new Saved(Keep.NOTHING, rows));
     }
   }
 

@@ -270,15 +270,15 @@ final class QuantizedCase {
   private void onCpu(Norm norm, TestRows x, TestRows residual, TestRows y, QuantizedBytes q) {
     Rows output = y == null ? null : y.onCpu();
     if (z != null && y == null) {
-      norm.applyGated(x.onCpu(), z.onCpu(), q.onCpu());
+      norm.applyGated(x.onCpu(), z.onCpu(), null, q.onCpu());
     } else if (z != null) {
       norm.applyGated(x.onCpu(), z.onCpu(), output, q.onCpu());
     } else if (residual != null && y == null) {
-      norm.addAndApply(x.onCpu(), residual.onCpu(), q.onCpu());
+      norm.addAndApply(x.onCpu(), residual.onCpu(), null, q.onCpu());
     } else if (residual != null) {
       norm.addAndApply(x.onCpu(), residual.onCpu(), output, q.onCpu());
     } else if (y == null) {
-      norm.apply(x.onCpu(), q.onCpu());
+      norm.apply(x.onCpu(), null, q.onCpu());
     } else {
       norm.apply(x.onCpu(), output, q.onCpu());
     }

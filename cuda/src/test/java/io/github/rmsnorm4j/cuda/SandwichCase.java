@@ -116,17 +116,14 @@ final class SandwichCase {
     Saved saved = new Saved(first.keep == null ? Keep.NOTHING : first.keep, rows);
     Saved savedOfSum = new Saved(next.keep == null ? Keep.NOTHING : next.keep, rows);
     // The CPU has no call with gains and in place; its x is a copy.
-    norm.applyAndAdd(
-        x.copy().onCpu(),
-        TestParameter.ofCall(first.gain),
-        TestParameter.ofCall(first.bias),
-        residualOnCpu.onCpu(),
-        ofSum,
-        TestParameter.ofCall(next.gain),
-        TestParameter.ofCall(next.bias),
-        yOnCpu.onCpu(),
-        saved,
-        savedOfSum);
+    norm.withParameters(TestParameter.ofCall(first.gain), TestParameter.ofCall(first.bias))
+        .applyAndAdd(
+            x.copy().onCpu(),
+            residualOnCpu.onCpu(),
+            ofSum.withParameters(TestParameter.ofCall(next.gain), TestParameter.ofCall(next.bias)),
+            yOnCpu.onCpu(),
+            saved,
+            savedOfSum);
     TestRows xBefore = x.copy();
     onDevice(norm, ofSum, saved, savedOfSum, device, stream);
     assertThat(residual.difference(residualOnCpu)).as("residual").isNull();

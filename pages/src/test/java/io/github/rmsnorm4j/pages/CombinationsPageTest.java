@@ -122,11 +122,11 @@ class CombinationsPageTest {
       byte[] codes = new byte[(int) QuantizedType.Q8_0.rowBytes(WIDTH)];
       QuantizedRows q = QuantizedRows.of(codes, QuantizedType.Q8_0, WIDTH);
       if (gated) {
-        norm.applyGated(row(), row(), q);
+        norm.applyGated(row(), row(), null, q);
       } else if (residual == null) {
-        norm.apply(row(), q);
+        norm.apply(row(), null, q);
       } else {
-        norm.addAndApply(row(), residual, q);
+        norm.addAndApply(row(), residual, null, q);
       }
       return;
     }

@@ -166,7 +166,7 @@ class TroubleshootingPageTest {
               () -> norm.apply(x, new float[8192]),
               () -> norm.apply(first, later),
               () -> norm.addAndApply(first, first, Rows.of(x, 4096)),
-              () -> norm.backward(x, saved, x, gradients),
+              () -> norm.backward(first, saved, first, gradients),
               () -> norm.apply(gone, gone),
               () -> CompletableFuture.runAsync(() -> norm.apply(confined, confined)).join());
       String page = page();
@@ -192,8 +192,9 @@ class TroubleshootingPageTest {
     double[] x = {Math.sqrt(meanSquare)};
     double[] wrong = new double[1];
     double[] right = new double[1];
-    RmsNorm.builder(1).epsilon(1e-6).build().apply(x, wrong);
-    RmsNorm.builder(1).epsilon(1e-5).build().apply(x, right);
+    Rows row = Rows.of(x, 1);
+    RmsNorm.builder(1).epsilon(1e-6).build().apply(row, Rows.of(wrong, 1));
+    RmsNorm.builder(1).epsilon(1e-5).build().apply(row, Rows.of(right, 1));
     assertThat(wrong[0] / right[0] - 1).isCloseTo(error, within(rounding));
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -145,7 +146,8 @@ class ColumnsTest {
   void sparseVectorsAsTheDenseOnesThatTheyStandFor() {
     Vector sparse = Vectors.sparse(5, new int[] {1, 4}, new double[] {3, -4});
     double[] wanted = sparse.toArray();
-    RmsNorm.builder(5).bias(new double[] {1, 1, 1, 1, 1}).build().apply(wanted, wanted);
+    Rows inPlace = Rows.of(wanted, 5);
+    RmsNorm.builder(5).bias(new double[] {1, 1, 1, 1, 1}).build().apply(inPlace, inPlace);
     List<Row> rows =
         stage()
             .setBias(new double[] {1, 1, 1, 1, 1})

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param rows by place: the rows of each tensor of elements, up to the last one; null where the
  *     call has none
- * @param columns by place: gain and bias, float[] or double[] as the arithmetic is, the gain with
- *     its offset; null where the call has none
+ * @param gain float[] or double[] as the arithmetic is, with its offset; null without one
+ * @param bias likewise
  * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
  * @param mean takes the mean of each row; or null
  * @param rstd takes the rstd of each row; or null
@@ -35,7 +35,8 @@ public record Call(
     NormChoices choices,
     Formula formula,
     @Nullable RowMemory[] rows,
-    @Nullable Object[] columns,
+    @Nullable Object gain,
+    @Nullable Object bias,
     @Nullable NormColumns ofNorm,
     double @Nullable [] mean,
     double @Nullable [] rstd,
@@ -43,12 +44,16 @@ public record Call(
     @Nullable BlockLanes lanes,
     @Nullable NativeMemory @Nullable [] copies)
     implements AutoCloseable {
+  /** Gain and bias. */
+  private static final int COLUMNS = 2;
+
   /** A call that has copied no columns. */
   public Call(
       NormChoices choices,
       Formula formula,
       @Nullable RowMemory[] rows,
-      @Nullable Object[] columns,
+      @Nullable Object gain,
+      @Nullable Object bias,
       @Nullable NormColumns ofNorm,
       double @Nullable [] mean,
       double @Nullable [] rstd,
@@ -57,7 +62,8 @@ public record Call(
         choices,
         formula,
         rows,
-        columns,
+        gain,
+        bias,
         ofNorm,
         mean,
         rstd,
@@ -65,7 +71,7 @@ public record Call(
         null,
         // Only rows that are done in pieces have columns of their own for the call.
         choices.width() > SumOrder.SUPER_BLOCK || !choices.isWhole()
-            ? new NativeMemory[columns.length]
+            ? new NativeMemory[COLUMNS]
             : null);
   }
 
@@ -73,7 +79,7 @@ public record Call(
   public Call withRows(Tensor tensor, RowMemory there) {
     @Nullable RowMemory[] own = rows.clone();
     own[tensor.place()] = there;
-    return new Call(choices, formula, own, columns, ofNorm, mean, rstd, given, lanes, copies);
+    return new Call(choices, formula, own, gain, bias, ofNorm, mean, rstd, given, lanes, copies);
   }
 
   /**
@@ -84,8 +90,8 @@ public record Call(
     boolean sums = lanes.isOfAllRows();
     double[] ofMean = sums ? null : mean;
     double[] ofRstd = sums ? null : rstd;
-    @Nullable NativeMemory[] own = new NativeMemory[columns.length];
-    return new Call(choices, phase, rows, columns, ofNorm, ofMean, ofRstd, given, lanes, own);
+    @Nullable NativeMemory[] own = new NativeMemory[COLUMNS];
+    return new Call(choices, phase, rows, gain, bias, ofNorm, ofMean, ofRstd, given, lanes, own);
   }
 
   /** Whether it sums blocks of rows that have several owners, and computes no output. */
@@ -123,7 +129,7 @@ public record Call(
 
   /** A gain or bias, float[] or double[], or null. */
   public @Nullable Object column(Tensor tensor) {
-    return columns[tensor.place()];
+    return tensor.place() == Forward.GAIN.place() ? gain : bias;
   }
 
   /** Whether the arithmetic is float64. */

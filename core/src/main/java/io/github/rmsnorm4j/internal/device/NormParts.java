@@ -29,7 +29,7 @@ public record NormParts(
     boolean roundsOutput,
     RowChecks checks) {
   /** Its class sets it when it is loaded; this package does not know norms. */
-  private static final String READER = "io.github.rmsnorm4j.Norm$Parts";
+  private static final String READER = "io.github.rmsnorm4j.NormPartsReader";
 
   private static @Nullable Function<Object, NormParts> reader;
 

@@ -306,7 +306,8 @@ final class DrawnCall {
       }
       double[] ofMean = given ? null : means;
       double[] ofRstd = given ? null : rstds;
-      try (Call call = new Call(choices, formula, ofCall, columns, kept, ofMean, ofRstd, known)) {
+      try (Call call =
+          new Call(choices, formula, ofCall, columns[0], columns[1], kept, ofMean, ofRstd, known)) {
         if (formula instanceof BackwardFormula) {
           int apart = ofGroups ? groups : 1;
           SumsOverRows.run(

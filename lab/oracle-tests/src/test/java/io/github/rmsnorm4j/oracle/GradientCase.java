@@ -162,11 +162,11 @@ record GradientCase(
 
   /** This library's gradients, with dx in a type. */
   Gradients ours(Keep keep, ElementType dxType) {
-    Norm ours = norm.ours(width, epsilon);
-    Saved saved = new Saved(keep, rows());
-    Rows in = Elements.rows(x, type, width);
     Rows gain = Elements.rows(weight, weightType, width);
     Rows added = bias == null ? null : Elements.rows(bias, weightType, width);
+    Norm ours = norm.ours(width, epsilon).withParameters(gain, added);
+    Saved saved = new Saved(keep, rows());
+    Rows in = Elements.rows(x, type, width);
     Rows y = Elements.rows(new double[x.length], output, width);
     Rows dx = Elements.rows(new double[x.length], dxType, width);
     Rows slope = Elements.rows(dy, output, width);
@@ -174,11 +174,11 @@ record GradientCase(
     double[] dbias = bias == null ? null : new double[width];
     ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
     if (residual == null) {
-      ours.apply(in, gain, added, y, saved);
+      ours.apply(in, y, saved);
       ours.backward(slope, saved, dx, gradients);
     } else {
       Rows stored = Elements.rows(residual, type, width);
-      ours.addAndApply(in, stored, gain, added, y, saved);
+      ours.addAndApply(in, stored, y, saved);
       ours.backward(slope, saved, Elements.rows(dresidual, type, width), dx, gradients);
     }
     double[] values = Elements.values(dx);

@@ -35,7 +35,7 @@ record QuantizedVariants(Variants variants) {
           Norm norm = norm(place);
           Rows x = place.view(place.x);
           QuantizedRows q = codes(place, type);
-          return turn(place, q, () -> norm.apply(x, q));
+          return turn(place, q, () -> norm.apply(x, null, q));
         });
   }
 

@@ -113,12 +113,13 @@ record Variants(Contest contest, KernelKind kind) {
         Variant.MODULATED,
         like(VariantOutputs.modulated(samples)),
         (place, _) -> {
-          Norm norm = norm(place, spec(place).withGainOffset(1), null);
           Rows x = place.view(place.x);
           Rows gain = parameters(place, 0, samples);
           Rows bias = parameters(place, samples, samples);
+          Norm norm =
+              norm(place, spec(place).withGainOffset(1), null).withParameters(gain, bias);
           Rows y = place.view(place.y);
-          return () -> norm.apply(x, gain, bias, y);
+          return () -> norm.apply(x, y);
         });
   }
 

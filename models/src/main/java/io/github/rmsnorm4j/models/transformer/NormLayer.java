@@ -11,7 +11,7 @@ import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
  * One of the library's norms at its place in the model. Gain and bias are rows of the model's
- * weights, given to each call, as they change with each step.
+ * weights: each call reads them there, as they change with each step.
  */
 final class NormLayer {
   private final Norm norm;
@@ -25,31 +25,32 @@ final class NormLayer {
   private final NarrowRows narrowGate;
 
   private final Learned learnedGain;
-  private final Rows gain;
 
   /** Null where there is no bias. */
   private final Learned learnedBias;
 
-  private final Rows bias;
   private final float[] gainSum;
   private final float[] biasSum;
   private final ParameterGradients sums;
 
   private NormLayer(NormSpec spec, int width, Setup setup, String name, int rows) {
+    Weights weights = setup.weights();
+    learnedGain = weights.learned(name + ".weight");
+    learnedBias = weights.learnedOrNull(name + ".bias");
+    Rows bias = learnedBias == null ? null : learnedBias.values.asRows();
     norm =
-        spec.builder(width).threads(setup.threads()).backend(setup.arithmetic().backend()).build();
+        spec.builder(width)
+            .threads(setup.threads())
+            .backend(setup.arithmetic().backend())
+            .build()
+            .withParameters(learnedGain.values.asRows(), bias);
     times = setup.times();
     saved = new Saved(Keep.INPUT, rows);
     boolean narrows = setup.arithmetic().narrowsRows();
     narrow = narrows ? new NarrowRows(setup, rows, norm.width()) : null;
     boolean gated = spec.gate() != Gate.NONE;
     narrowGate = narrows && gated ? new NarrowRows(setup, rows, norm.width()) : null;
-    Weights weights = setup.weights();
-    learnedGain = weights.learned(name + ".weight");
-    gain = learnedGain.values.asRows();
     gainSum = new float[norm.width()];
-    learnedBias = weights.learnedOrNull(name + ".bias");
-    bias = learnedBias == null ? null : learnedBias.values.asRows();
     biasSum = learnedBias == null ? null : new float[norm.width()];
     sums = ParameterGradients.assigned(gainSum, biasSum);
   }
@@ -76,7 +77,7 @@ final class NormLayer {
   void forward(Matrix x, Matrix y) {
     Part before = times.switchTo(Part.NORM);
     if (narrow == null) {
-      norm.apply(x.asRows(), gain, bias, y.asRows(), saved);
+      norm.apply(x.asRows(), y.asRows(), saved);
     } else {
       forwardNarrow(x, y);
     }
@@ -85,11 +86,7 @@ final class NormLayer {
 
   private void forwardNarrow(Matrix x, Matrix y) {
     narrow.roundFrom(x);
-    if (bias == null) {
-      norm.apply(narrow.rows, gain, narrow.rows);
-    } else {
-      norm.apply(narrow.rows, gain, bias, narrow.rows);
-    }
+    norm.apply(narrow.rows, narrow.rows);
     narrow.widenTo(y);
   }
 
@@ -97,11 +94,11 @@ final class NormLayer {
   void forwardGated(Matrix x, Matrix z, Matrix y) {
     Part before = times.switchTo(Part.NORM);
     if (narrow == null) {
-      norm.applyGated(x.asRows(), z.asRows(), gain, bias, y.asRows(), saved);
+      norm.applyGated(x.asRows(), z.asRows(), y.asRows(), saved);
     } else {
       narrow.roundFrom(x);
       narrowGate.roundFrom(z);
-      norm.applyGated(narrow.rows, narrowGate.rows, gain, bias, narrow.rows);
+      norm.applyGated(narrow.rows, narrowGate.rows, narrow.rows);
       narrow.widenTo(y);
     }
     times.switchTo(before);
@@ -118,17 +115,7 @@ final class NormLayer {
    */
   void forwardAndAdd(Matrix x, Matrix residual, NormLayer next, Matrix y) {
     Part before = times.switchTo(Part.NORM);
-    norm.applyAndAdd(
-        x.asRows(),
-        gain,
-        bias,
-        residual.asRows(),
-        next.norm,
-        next.gain,
-        next.bias,
-        y.asRows(),
-        saved,
-        next.saved);
+    norm.applyAndAdd(x.asRows(), residual.asRows(), next.norm, y.asRows(), saved, next.saved);
     times.switchTo(before);
   }
 

@@ -118,9 +118,10 @@ class NarrowRowsTest {
       Rows gain = weights.learned("model.norm.weight").values.asRows();
       Rows rows = Rows.of(bits, type, WIDTH);
       if (norm instanceof LayerNorm) {
-        norm.apply(rows, gain, weights.learned("model.norm.bias").values.asRows(), rows);
+        norm.withParameters(gain, weights.learned("model.norm.bias").values.asRows())
+            .apply(rows, rows);
       } else {
-        norm.apply(rows, gain, rows);
+        norm.withParameters(gain, null).apply(rows, rows);
       }
 
       NormLayer.of(setup(weights, arena, type), "model.norm").forward(x, y);

@@ -5,6 +5,7 @@ import static org.apache.spark.sql.functions.udf;
 
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -107,7 +108,8 @@ record GeneratedRows(boolean vectors, int width) implements Serializable {
   private boolean isRight(Row row, Norm norm) {
     if (vectors) {
       double[] wanted = doubles(row.getLong(0));
-      norm.apply(wanted, wanted);
+      Rows inPlace = Rows.of(wanted, norm.width());
+      norm.apply(inPlace, inPlace);
       return Arrays.equals(wanted, row.<Vector>getAs(1).toArray());
     }
     float[] wanted = floats(row.getLong(0));

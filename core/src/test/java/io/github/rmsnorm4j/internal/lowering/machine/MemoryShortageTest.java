@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.machine.Shortage;
@@ -77,8 +78,12 @@ class MemoryShortageTest {
           float[] x = new float[norm.width()];
           float[] y = new float[x.length];
           Saved saved = new Saved(Keep.INPUT, 1);
-          norm.apply(x, y, saved);
-          norm.backward(y, saved, x.clone(), ParameterGradients.assigned(x.clone(), null));
+          norm.apply(Rows.of(x, norm.width()), Rows.of(y, norm.width()), saved);
+          norm.backward(
+              Rows.of(y, norm.width()),
+              saved,
+              Rows.of(x.clone(), norm.width()),
+              ParameterGradients.assigned(x.clone(), null));
           System.out.println("applied: " + y[0]);
         }
       } finally {

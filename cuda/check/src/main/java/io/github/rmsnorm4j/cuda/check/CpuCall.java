@@ -35,15 +35,15 @@ final class CpuCall {
     if (call.has(Trait.PAIR)) {
       norm.applyAndAdd(x, rows.residual.onCpu(), norm, y);
     } else if (rows.z != null && call.keeps()) {
-      norm.applyGated(x, rows.z.onCpu(), gain, bias, y, saved);
+      norm.withParameters(gain, bias).applyGated(x, rows.z.onCpu(), y, saved);
     } else if (rows.z != null) {
       norm.applyGated(x, rows.z.onCpu(), y);
     } else if (rows.residual != null && call.keeps()) {
-      norm.addAndApply(x, rows.residual.onCpu(), gain, bias, y, saved);
+      norm.withParameters(gain, bias).addAndApply(x, rows.residual.onCpu(), y, saved);
     } else if (rows.residual != null) {
       norm.addAndApply(x, rows.residual.onCpu(), y);
     } else if (call.keeps()) {
-      norm.apply(x, gain, bias, y, saved);
+      norm.withParameters(gain, bias).apply(x, y, saved);
     } else {
       norm.apply(x, y);
     }

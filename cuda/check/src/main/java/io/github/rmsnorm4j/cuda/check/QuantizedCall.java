@@ -89,13 +89,13 @@ record QuantizedCall(NormCall call, QuantizedType type, Quantizer rule, boolean 
     QuantizedRows q = memory.onCpu();
     Rows x = rows.x.onCpu();
     if (rows.residual != null) {
-      norm.addAndApply(x, rows.residual.onCpu(), q);
+      norm.addAndApply(x, rows.residual.onCpu(), null, q);
     } else if (rows.z != null) {
-      norm.applyGated(x, rows.z.onCpu(), q);
+      norm.applyGated(x, rows.z.onCpu(), null, q);
     } else if (withOutput) {
       norm.apply(x, rows.y.onCpu(), q);
     } else {
-      norm.apply(x, q);
+      norm.apply(x, null, q);
     }
     return rows;
   }

@@ -1,0 +1,110 @@
+package io.github.rmsnorm4j;
+
+import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
+import io.github.rmsnorm4j.internal.norm.SharedSums;
+import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operands of a backward call, and its way from the checks to the kernels. Gain and bias are
+ * those of the forward call.
+ */
+final class BackwardCall {
+  private final Norm norm;
+  private final Saved saved;
+
+  /** By the place of their tensor; null where the call has none. */
+  private final @Nullable Rows[] rows;
+
+  private BackwardCall(Norm norm, Saved saved, Rows dy, Rows dx, Tensor last) {
+    this.norm = norm;
+    this.saved = NormArguments.requireNonNull(saved, "saved");
+    rows = new Rows[last.place() + 1];
+    rows[Backward.DY.place()] = dy;
+    rows[Backward.DX.place()] = dx;
+  }
+
+  /** A call of a norm without a gate. */
+  BackwardCall(Norm norm, Saved saved, Rows dy, Rows dx) {
+    this(norm, saved, dy, dx, Backward.DX);
+    NormArguments.requireNoGate(norm.spec().gate(), "backwardGated");
+    rows[Forward.X.place()] = saved.kept(norm);
+  }
+
+  /** A call of a norm with a gate. */
+  BackwardCall(Norm norm, Saved saved, Rows dy, Rows dx, Rows dz) {
+    this(norm, saved, dy, dx, Backward.DZ);
+    NormArguments.requireGate(norm.spec().gate());
+    Rows kept = saved.kept(norm);
+    Rows z = NormArguments.requireNonNull(saved.z(), "z of saved");
+    rows[Forward.X.place()] = kept;
+    rows[Forward.Z.place()] = z;
+    rows[Backward.DZ.place()] = dz;
+    BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, z, dx, dz);
+  }
+
+  BackwardCall adding(Rows dresidual) {
+    rows[Forward.RESIDUAL.place()] = NormArguments.requireNonNull(dresidual, "dresidual");
+    return this;
+  }
+
+  /**
+   * Does the call.
+   *
+   * @param given null if the gradients of gain and bias are not wanted
+   * @param shared sums rows that have several owners; null for whole rows
+   */
+  void run(@Nullable ParameterGradients given, @Nullable SharedSums shared) {
+    ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
+    int width = norm.width();
+    Rows dx = rows[Backward.DX.place()];
+    BackwardArguments.checkBackward(
+        width, rows[Backward.DY.place()], saved.kept(norm), rows[Forward.RESIDUAL.place()], dx);
+    int parameters = GainAndBias.length(norm, saved.gain(), saved.bias());
+    BackwardArguments.checkGradients(gradients, parameters, width, norm.groupWidth, saved, rows);
+    BackwardArguments.checkStays(saved, dx, "dx");
+    if (rows.length > Backward.DZ.place()) {
+      BackwardArguments.checkStays(saved, rows[Backward.DZ.place()], "dz");
+    }
+    compute(gradients, parameters, shared);
+  }
+
+  /** Relies on the checks. */
+  private void compute(ParameterGradients gradients, int parameters, @Nullable SharedSums shared) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            // An exchange of sums is called by the caller's thread.
+            shared == null && isOfAnyThread(), () -> compute(gradients, parameters, shared))) {
+      return;
+    }
+    boolean float64 = saved.kept(norm).type() == ElementType.FLOAT64;
+    Staging gains = Staging.take();
+    Staging biases = Staging.take();
+    try {
+      Object gain = GainAndBias.gain(norm, saved.gain(), float64, gains);
+      boolean biased = saved.keep() == Keep.OUTPUT || norm.spec().gate().isAfter();
+      Object bias = biased ? GainAndBias.bias(norm, saved.bias(), float64, biases) : null;
+      int most = Math.max(parameters, gradients.length());
+      int parts = most <= norm.groupWidth ? 1 : most / norm.groupWidth;
+      boolean held = saved.gain() == null && saved.bias() == null;
+      NormColumns ofNorm = held ? norm.backEndParts().columns(float64) : null;
+      BackwardRun.run(norm, rows, saved, gradients, gain, bias, ofNorm, parts, shared);
+    } finally {
+      gains.giveBack();
+      biases.giveBack();
+      Reference.reachabilityFence(rows);
+      Reference.reachabilityFence(saved);
+    }
+  }
+
+  /** Whether other threads than the caller's may access all rows. */
+  private boolean isOfAnyThread() {
+    return CallMemory.isOfAnyThread(rows) && CallMemory.isOfAnyThread(saved.gain(), saved.bias());
+  }
+}

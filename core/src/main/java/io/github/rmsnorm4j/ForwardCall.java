@@ -1,0 +1,248 @@
+package io.github.rmsnorm4j;
+
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.Staging;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.formula.Formula;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
+import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
+import io.github.rmsnorm4j.internal.norm.Runner;
+import io.github.rmsnorm4j.internal.quantized.CodeRule;
+import io.github.rmsnorm4j.internal.quantized.QuantizedChunks;
+import java.lang.ref.Reference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The operands of a forward call, and its way from the checks to the kernels. It serves one call of
+ * one thread.
+ */
+final class ForwardCall {
+  final Norm norm;
+  final Rows x;
+
+  /** Null where the output is not stored. */
+  final @Nullable Rows y;
+
+  @Nullable Rows residual;
+  @Nullable Rows z;
+
+  /** The gain of the caller; null for the norm's own. */
+  @Nullable Rows gain;
+
+  /** The bias of the caller; null for the norm's own. */
+  @Nullable Rows bias;
+
+  double @Nullable [] mean;
+  double @Nullable [] rstd;
+
+  /** A call with the gain and bias that the norm has. */
+  ForwardCall(Norm norm, Rows x, @Nullable Rows y) {
+    this.norm = norm;
+    this.x = x;
+    this.y = y;
+    gain = norm.givenGain;
+    bias = norm.givenBias;
+  }
+
+  ForwardCall adding(Rows residual) {
+    this.residual = NormArguments.requireNonNull(residual, "residual");
+    return this;
+  }
+
+  ForwardCall gated(Rows z) {
+    this.z = NormArguments.requireNonNull(z, "z");
+    return this;
+  }
+
+  /** With a gain and a bias of this call; null for what the norm has. */
+  ForwardCall with(@Nullable Rows gain, @Nullable Rows bias) {
+    this.gain = gain == null ? this.gain : gain;
+    this.bias = bias == null ? this.bias : bias;
+    return this;
+  }
+
+  /** Where the statistics of rows go; null where they are not wanted. */
+  ForwardCall keeping(double @Nullable [] mean, double @Nullable [] rstd) {
+    this.mean = mean;
+    this.rstd = rstd;
+    return this;
+  }
+
+  /** A call that keeps nothing for a backward pass. */
+  void run() {
+    if (z != null) {
+      ForwardArguments.checkGated(this);
+    } else {
+      NormArguments.requireNoGate(norm.spec().gate(), residual);
+      ForwardArguments.check(this);
+      ForwardArguments.requireRoom(this);
+    }
+    compute();
+  }
+
+  /** A call that keeps what its backward pass needs. */
+  void keep(Saved saved) {
+    if (z == null) {
+      NormArguments.requireNoGate(norm.spec().gate(), residual);
+    } else {
+      ForwardArguments.checkGated(this);
+      Keep keep = NormArguments.requireNonNull(saved, "saved").keep();
+      ForwardArguments.requireKeptOfGate(this, keep);
+    }
+    ForwardArguments.checkKept(this, saved, "saved", z);
+    begin(saved);
+    compute();
+    end(saved);
+  }
+
+  /** After all checks; what was kept before is lost. */
+  void begin(Saved saved) {
+    saved.begin(norm, norm.groups, norm.spec().isCentred());
+    keeping(saved.mean(), saved.rstd());
+  }
+
+  /** When the rows are written. */
+  void end(Saved saved) {
+    Rows input = residual == null ? x : residual;
+    saved.end(saved.keep() == Keep.OUTPUT ? y : input, z, gain, bias);
+  }
+
+  /** A call whose output becomes codes. */
+  void quantize(QuantizedRows q) {
+    ForwardArguments.checkQuantized(this, q);
+    if (x.rows() > 0) {
+      computeCodes(q);
+    }
+  }
+
+  private void computeCodes(QuantizedRows q) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(
+            isOfAnyThread() && QuantizedArguments.isOfAnyThread(q), () -> computeCodes(q))) {
+      return;
+    }
+    CodeRule rule = norm.quantizer().rule();
+    FirstTier first = norm.first;
+    if (first != null && y == null && first.quantize(x, residual, q.memory(), rule)) {
+      return;
+    }
+    boolean rounds = norm.quantizer().roundsOutput() && x.type() != ElementType.FLOAT64;
+    ElementType type = rounds ? x.type() : ElementType.FLOAT32;
+    BackEndParts parts = norm.backEndParts();
+    int bits = parts.plans.machineBits(x.rows() * norm.width(), q.memory(), rule);
+    RowMemory output =
+        y == null
+            ? QuantizedChunks.any(type, q.memory(), rule, bits)
+            : parts.memory.of(y, norm.groups);
+    Staging gains = staging(gain);
+    Staging biases = staging(bias);
+    try (Call call = call(output, gains, biases)) {
+      boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
+      QuantizedRunner.run(
+          call,
+          parts.plans,
+          x.rows(),
+          norm.groups,
+          shared ? norm.threads : 1,
+          y == null ? null : parts.memory.of(y, 1),
+          q.memory(),
+          rule,
+          bits);
+    } finally {
+      giveBack(gains);
+      giveBack(biases);
+      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
+    }
+  }
+
+  /** False, and nothing is written, if plain Java would do it. It relies on the checks. */
+  boolean computeByKernels() {
+    BackEndParts parts = norm.backEndParts();
+    Staging gains = staging(gain);
+    Staging biases = staging(bias);
+    try (Call call = call(output(parts), gains, biases)) {
+      int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
+      return Runner.runKernels(call, parts.plans, x.rows() * norm.groups, most);
+    } finally {
+      giveBack(gains);
+      giveBack(biases);
+      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
+    }
+  }
+
+  /** It relies on the checks. */
+  private void compute() {
+    if (x.rows() == 0) {
+      return;
+    }
+    if (!FirstTier.isInJavasState() && FloatingPointGuard.runs(isOfAnyThread(), this::compute)) {
+      return;
+    }
+    BackEndParts parts = norm.backEndParts();
+    Staging gains = staging(gain);
+    Staging biases = staging(bias);
+    try (Call call = call(output(parts), gains, biases)) {
+      int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
+      Runner.run(call, parts.plans, x.rows() * norm.groups, most);
+    } finally {
+      giveBack(gains);
+      giveBack(biases);
+      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
+    }
+  }
+
+  /** Whether other threads than the caller's may access all rows. */
+  boolean isOfAnyThread() {
+    return CallMemory.isOfAnyThread(x, residual, z, gain, bias, y);
+  }
+
+  @Nullable RowMemory output(BackEndParts parts) {
+    return y == null ? null : parts.memory.of(y, norm.groups);
+  }
+
+  /** What a gain or a bias of the caller may be copied to; null for the norm's own. */
+  static @Nullable Staging staging(@Nullable Rows given) {
+    return given == null ? null : Staging.take();
+  }
+
+  static void giveBack(@Nullable Staging staging) {
+    if (staging != null) {
+      staging.giveBack();
+    }
+  }
+
+  /**
+   * The call of checked rows.
+   *
+   * @param output null where the output is not stored
+   * @param gains {@link #staging} for the gain, until the call is done
+   * @param biases likewise for the bias
+   */
+  Call call(@Nullable RowMemory output, @Nullable Staging gains, @Nullable Staging biases) {
+    boolean float64 = x.type() == ElementType.FLOAT64;
+    int parts = Math.max(1, GainAndBias.length(norm, gain, bias) / norm.groupWidth);
+    Tensor last = parts > 1 ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
+    BackEndParts of = norm.backEndParts();
+    @Nullable RowMemory[] rows = new RowMemory[1 + last.place()];
+    rows[Forward.X.place()] = of.memory.of(x, norm.groups);
+    rows[Forward.RESIDUAL.place()] = residual == null ? null : of.memory.of(residual, norm.groups);
+    rows[Forward.Y.place()] = output;
+    if (z != null) {
+      rows[Forward.Z.place()] = of.memory.of(z, norm.groups);
+    }
+    Object factors = GainAndBias.gain(norm, gain, float64, gains);
+    Object terms = GainAndBias.bias(norm, bias, float64, biases);
+    Formula formula = of.forward(x.type(), GainAndBias.gainType(norm, gain), terms != null);
+    NormColumns ofNorm = gain == null && bias == null ? of.columns(float64) : null;
+    if (parts > 1) {
+      GainAndBias.rows(norm, x, parts, factors, terms, ofNorm, rows);
+      factors = null;
+      terms = null;
+    }
+    return new Call(of.choices(x.type()), formula, rows, factors, terms, ofNorm, mean, rstd, null);
+  }
+}
