@@ -94,15 +94,28 @@ class PyTorchPageTest {
       """
           {
             float[] x = floats("x"), h = floats("h"), w = floats("w"), b = floats("b");
-            float[] dy = floats("dy"), ds = floats("ds");
-            float[] y = new float[rows * n], dx = new float[rows * n];
-            float[] dw = new float[n], db = new float[n];
-            Saved saved = new Saved(Keep.INPUT, rows);
+            float[] y = new float[rows * n];
             %s;
             System.out.println("> %d");
             print("y", y);
             print("sum", h);
-            print("dx", dx);
+          }
+      """;
+
+  private static final String GRADIENTS =
+      """
+          {
+            float[] y0 = new float[rows * n], dx0 = new float[rows * n], h0 = floats("h");
+            Rows x = Rows.of(floats("x"), n), h = Rows.of(h0, n), y = Rows.of(y0, n);
+            Rows dy = Rows.of(floats("dy"), n), ds = Rows.of(floats("ds"), n);
+            Rows dx = Rows.of(dx0, n);
+            float[] w = floats("w"), b = floats("b"), dw = new float[n], db = new float[n];
+            Saved saved = new Saved(Keep.INPUT, rows);
+            %s;
+            System.out.println("> %d");
+            print("y", y0);
+            print("sum", h0);
+            print("dx", dx0);
             print("dw", dw);
             print("db", db);
           }
@@ -177,11 +190,17 @@ class PyTorchPageTest {
             Shell.CHECKOUT.resolve("core/src/test/resources/libtorch/pytorch-page.txt")));
   }
 
+  private static String block(Line line) {
+    if (!line.isFloat32()) {
+      return ROWS_OF_BFLOAT16;
+    }
+    return line.java().contains("saved") ? GRADIENTS : FLOATS;
+  }
+
   private Map<String, Map<String, double[]>> results(List<Line> lines, int rows) throws Exception {
     StringBuilder blocks = new StringBuilder();
     for (int i = 0; i < lines.size(); i++) {
-      String block = lines.get(i).isFloat32() ? FLOATS : ROWS_OF_BFLOAT16;
-      blocks.append(block.formatted(lines.get(i).java(), i));
+      blocks.append(block(lines.get(i)).formatted(lines.get(i).java(), i));
     }
     String out = JavaSource.run(folder, PROGRAM.formatted(WIDTH, rows, blocks));
     return numbers(out.lines().toList());

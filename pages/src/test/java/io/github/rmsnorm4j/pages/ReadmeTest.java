@@ -44,12 +44,13 @@ class ReadmeTest {
         public static void main(String[] args) {
           int rows = 3;
           float[] weights = ones(4096), bias = ones(4096), x = ones(rows * 4096), y = ones(rows * 4096);
-          float[] residual = ones(rows * 4096), dy = ones(rows * 4096), dx = ones(rows * 4096);
+          float[] residual = ones(rows * 4096);
+          Rows dy = Rows.of(ones(rows * 4096), 4096), dx = Rows.of(ones(rows * 4096), 4096);
           Saved saved = new Saved(Keep.INPUT, rows);
           float[] dgain = new float[4096];
           ParameterGradients gradients = ParameterGradients.assigned(dgain, null);
           MemorySegment segment = MemorySegment.ofArray(new short[rows * 4096]);
-          Rows out = Rows.of(y, 4096);
+          Rows in = Rows.of(x, 4096), out = Rows.of(y, 4096), gain = Rows.of(ones(4096), 4096);
           %s
           System.out.println(y[0] + " " + residual[0] + " " + saved.rstd()[0] + " " + dgain[0]);
         }
