@@ -875,10 +875,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
-     * The learned factor of each element of a row.
+     * The gain in float64. For float32 arithmetic it is rounded to float32.
      *
-     * @param gain as many elements as a row, or as a group; copied, and rounded to float32 for
-     *     float32 arithmetic
+     * @param gain as many elements as a row, or as a group; copied
      * @return this
      * @throws IllegalArgumentException if the length does not divide the width
      */
@@ -888,14 +887,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
-     * The learned factor of each element of a row.
+     * The gain in any memory and type. {@link Norm#withParameters} takes one that is not copied.
      *
-     * @param gain one row of the width of the norm or of a group, of any type; copied
+     * @param gain one row of the width of the norm or of a group; copied
      * @return this
      * @throws IllegalArgumentException if it is not one row, or its width does not divide the
      *     norm's
-     * @throws IllegalStateException if its segment is closed
-     * @throws WrongThreadException if its segment is confined to another thread
      */
     public B gain(Rows gain) {
       this.gain = oneRow(gain, "gain");
@@ -915,10 +912,9 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
-     * The learned term added to each element of a row.
+     * The bias in float64. For float32 arithmetic it is rounded to float32.
      *
-     * @param bias as many elements as a row, or as a group; copied, and rounded to float32 for
-     *     float32 arithmetic
+     * @param bias as many elements as a row, or as a group; copied
      * @return this
      * @throws IllegalArgumentException if the length does not divide the width
      */
@@ -928,14 +924,12 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     }
 
     /**
-     * The learned term added to each element of a row.
+     * The bias in any memory and type. {@link Norm#withParameters} takes one that is not copied.
      *
-     * @param bias one row of the width of the norm or of a group, of any type; copied
+     * @param bias one row of the width of the norm or of a group; copied
      * @return this
      * @throws IllegalArgumentException if it is not one row, or its width does not divide the
      *     norm's
-     * @throws IllegalStateException if its segment is closed
-     * @throws WrongThreadException if its segment is confined to another thread
      */
     public B bias(Rows bias) {
       this.bias = oneRow(bias, "bias");

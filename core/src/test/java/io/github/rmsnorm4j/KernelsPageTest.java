@@ -115,10 +115,10 @@ class KernelsPageTest {
             rows[((Tensor) row[0]).place()] = memory.of((Rows) row[1], 1);
           }
           NormChoices choices = new NormChoices(spec, width, width, spec.epsilon(type));
-          Plans plans = new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), false);
-          Object[] columns = {float64 ? gain : floats, null};
+          Plans plans = new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), null);
+          Object factors = float64 ? gain : floats;
           ForwardFormula forward = ForwardFormula.of(spec, type, compute, false);
-          Runner.run(new Call(choices, forward, rows, columns, null, null, null, null), plans, ROWS, 1);
+          Runner.run(new Call(choices, forward, rows, factors, null, null, null, null, null), plans, ROWS, 1);
           for (int i = 0; i < ROWS * width; i++) {
             require("y", i, y, product(plain, z, i));
           }
@@ -127,7 +127,7 @@ class KernelsPageTest {
           rows[Backward.DY.place()] = memory.of(dy, 1);
           rows[Backward.DX.place()] = memory.of(dx, 1);
           BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
-          Call call = new Call(choices, backward, rows, columns, null, null, null, null);
+          Call call = new Call(choices, backward, rows, factors, null, null, null, null, null);
           SumsOverRows sums = SumsOverRows.run(call, plans, ROWS, 1);
           for (int i = 0; i < ROWS * width; i++) {
             require("dx", i, dx, type.get(wantedDx.segment(), i));
