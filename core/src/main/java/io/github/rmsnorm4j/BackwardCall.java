@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
-import io.github.rmsnorm4j.internal.norm.SharedSums;
 import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
@@ -58,9 +57,8 @@ final class BackwardCall {
    * Does the call.
    *
    * @param given null if the gradients of gain and bias are not wanted
-   * @param shared sums rows that have several owners; null for whole rows
    */
-  void run(@Nullable ParameterGradients given, @Nullable SharedSums shared) {
+  void run(@Nullable ParameterGradients given) {
     ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
     int width = norm.width();
     Rows dx = rows[Backward.DX.place()];
@@ -72,15 +70,13 @@ final class BackwardCall {
     if (rows.length > Backward.DZ.place()) {
       BackwardArguments.checkStays(saved, rows[Backward.DZ.place()], "dz");
     }
-    compute(gradients, parameters, shared);
+    compute(gradients, parameters);
   }
 
   /** Relies on the checks. */
-  private void compute(ParameterGradients gradients, int parameters, @Nullable SharedSums shared) {
+  private void compute(ParameterGradients gradients, int parameters) {
     if (!FirstTier.isInJavasState()
-        && FloatingPointGuard.runs(
-            // An exchange of sums is called by the caller's thread.
-            shared == null && isOfAnyThread(), () -> compute(gradients, parameters, shared))) {
+        && FloatingPointGuard.runs(isOfAnyThread(), () -> compute(gradients, parameters))) {
       return;
     }
     boolean float64 = saved.kept(norm).type() == ElementType.FLOAT64;
@@ -94,7 +90,7 @@ final class BackwardCall {
       int parts = most <= norm.groupWidth ? 1 : most / norm.groupWidth;
       boolean held = saved.gain() == null && saved.bias() == null;
       NormColumns ofNorm = held ? norm.backEndParts().columns(float64) : null;
-      BackwardRun.run(norm, rows, saved, gradients, gain, bias, ofNorm, parts, shared);
+      BackwardRun.run(norm, rows, saved, gradients, gain, bias, ofNorm, parts);
     } finally {
       gains.giveBack();
       biases.giveBack();

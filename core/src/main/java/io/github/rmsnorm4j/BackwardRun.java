@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.norm.SharedSums;
 import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import org.jspecify.annotations.Nullable;
 
@@ -23,7 +22,6 @@ final class BackwardRun {
    * @param ofNorm the gain and bias if they are the norm's; null if they are of the call
    * @param parts the groups or samples that have a gain and a bias of their own; 1 if all rows and
    *     their groups share them
-   * @param shared sums rows that have several owners; null for whole rows
    */
   static void run(
       Norm norm,
@@ -33,8 +31,7 @@ final class BackwardRun {
       @Nullable Object gain,
       @Nullable Object bias,
       @Nullable NormColumns ofNorm,
-      int parts,
-      @Nullable SharedSums shared) {
+      int parts) {
     BackwardFormula formula =
         new BackwardFormula(
             norm.spec(),
@@ -63,26 +60,18 @@ final class BackwardRun {
             parts > 1 ? null : bias,
             ofNorm,
             null,
-            null,
             saved.numbers());
-    run(norm, call, kept.rows() * norm.groups, gradients, parts, shared);
+    run(norm, call, kept.rows() * norm.groups, gradients, parts);
   }
 
   private static void run(
-      Norm norm,
-      Call call,
-      long rows,
-      ParameterGradients gradients,
-      int parts,
-      @Nullable SharedSums shared) {
+      Norm norm, Call call, long rows, ParameterGradients gradients, int parts) {
     int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-    Call rest =
-        shared == null ? call : shared.run(call, norm.backEndParts().backwardPlans, rows, threads);
     int groups = norm.groups > 1 ? parts : 1;
     int samples = norm.groups > 1 ? 1 : parts;
-    try (rest) {
+    try (call) {
       SumsOverRows.run(
-          rest,
+          call,
           norm.backEndParts().backwardPlans,
           rows,
           threads,

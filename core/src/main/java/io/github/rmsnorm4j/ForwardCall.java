@@ -7,6 +7,8 @@ import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
@@ -195,6 +197,32 @@ final class ForwardCall {
     }
   }
 
+  /**
+   * A phase of a call of checked rows.
+   *
+   * @param numbers by place: takes numbers of rows, or gives them to the output
+   */
+  void compute(ForwardPhase.Phase phase, double @Nullable [] @Nullable [] numbers) {
+    if (x.rows() == 0
+        || !FirstTier.isInJavasState()
+            && FloatingPointGuard.runs(isOfAnyThread(), () -> compute(phase, numbers))) {
+      return;
+    }
+    BackEndParts parts = norm.backEndParts();
+    Staging gains = staging(gain);
+    Staging biases = staging(bias);
+    try (Call whole = call(output(parts), gains, biases)) {
+      ForwardPhase formula = new ForwardPhase((ForwardFormula) whole.formula(), phase);
+      Call call = whole.phase(formula, y != null, numbers);
+      int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
+      Runner.run(call, parts.plans, x.rows() * norm.groups, threads);
+    } finally {
+      giveBack(gains);
+      giveBack(biases);
+      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
+    }
+  }
+
   /** Whether other threads than the caller's may access all rows. */
   boolean isOfAnyThread() {
     return CallMemory.isOfAnyThread(x, residual, z, gain, bias, y);
@@ -243,6 +271,14 @@ final class ForwardCall {
       factors = null;
       terms = null;
     }
-    return new Call(of.choices(x.type()), formula, rows, factors, terms, ofNorm, mean, rstd, null);
+    return new Call(
+        of.choices(x.type()),
+        formula,
+        rows,
+        factors,
+        terms,
+        ofNorm,
+        Call.numbers(mean, rstd),
+        null);
   }
 }

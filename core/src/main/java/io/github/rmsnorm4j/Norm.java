@@ -81,9 +81,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** The elements of the statistic of a row. */
   final int part;
 
-  /** Says which columns it has of another norm; null of a norm of whole rows. */
-  private final @Nullable String ofColumns;
-
   /** Null if this norm has none, as with gain or bias of the caller. */
   final @Nullable NormFirstTier first;
 
@@ -96,14 +93,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     spec.requireFormula(builder.bias != null);
     groups = spec.groups().count(width);
     groupWidth = width / groups;
-    // A gain of some columns of another norm has its offset.
     givenGain = null;
     givenBias = null;
     source = null;
-    gain =
-        builder.gain == null || builder.rowWidth > 0
-            ? builder.gain
-            : builder.gain.plus(spec.gainOffset());
+    gain = builder.gain == null ? null : builder.gain.plus(spec.gainOffset());
     bias = builder.bias;
     requireLength(gain, "gain");
     requireLength(bias, "bias");
@@ -114,10 +107,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     backend = builder.backend;
     safe = builder.safe;
     quantizer = builder.quantizer;
-    ofColumns = builder.columns;
-    part = builder.rowWidth > 0 ? builder.rowWidth : spec.part().elements(groupWidth);
-    boolean startsPlain = ofColumns == null && (backend == null || backend.startsPlain());
-    first = startsPlain ? firstTier(null) : null;
+    part = spec.part().elements(groupWidth);
+    first = backend == null || backend.startsPlain() ? firstTier(null) : null;
   }
 
   /** A view of a norm, with gain and bias of the caller; null for what the norm has. */
@@ -135,7 +126,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
     backend = norm.backend;
     safe = norm.safe;
     quantizer = norm.quantizer;
-    ofColumns = norm.ofColumns;
     part = norm.part;
     first = null;
   }
@@ -180,32 +170,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** The choices for rows of a type. */
   NormChoices choices(ElementType rows) {
     return backEndParts().choices(rows);
-  }
-
-  /**
-   * {@return what one owner of some columns has of this norm, where the elements of each row have
-   * several owners} All owners together give each row the bits that this norm gives it.
-   *
-   * @param from the first column, a multiple of 1,024
-   * @param to the end of the columns: a multiple of 1,024, or the width
-   * @throws IllegalArgumentException if the columns are no such range, or the norm is partial, has
-   *     groups or a gate
-   */
-  public final NormShard shard(int from, int to) {
-    return new NormShard(this, from, to);
-  }
-
-  /** A norm of some columns, with their gain and bias, whose statistic is that of whole rows. */
-  final Norm ofColumns(int from, int to) {
-    Builder<?> builder = spec.withGroups(RowGroups.WHOLE).builder(to - from);
-    builder.gain = gain == null ? null : gain.range(from, to);
-    builder.bias = bias == null ? null : bias.range(from, to);
-    builder.threads = threads;
-    builder.safe = safe;
-    builder.backend = backend;
-    builder.rowWidth = width;
-    builder.columns = "columns " + from + " to " + (to - 1) + " of " + this;
-    return builder.build();
   }
 
   /**
@@ -437,6 +401,87 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   }
 
   /**
+   * Computes the statistic of rows, and no output: mean and rstd as {@link #apply(Rows, Rows)}
+   * normalises with. These are the numbers that {@link Saved} keeps. In float32 arithmetic rstd is
+   * a float32 value, or a float64 value if the row is out of the range of float32.
+   *
+   * <p>For an engine that puts the norm behind a product: {@code y = (W (g * x)) * rstd}, where g *
+   * x is made while x is read.
+   *
+   * @param x the rows, of the norm's width
+   * @param into takes rstd, and of LayerNorm the mean, of each row or of each group of a row
+   * @throws IllegalArgumentException if the shapes do not fit, an array is too short or shares
+   *     memory with x, a mean is missing or not wanted, or the norm has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void statistics(Rows x, RowStatistics into) {
+    StatisticRun.statistics(this, x, into);
+  }
+
+  /**
+   * Sums rows of which other owners have more columns, as in tensor parallelism: the squares of the
+   * elements, and of LayerNorm the elements, too. The sums of all owners, added, are those of whole
+   * rows. {@link #statistics(double[], long, RowStatistics)} takes them.
+   *
+   * <p>A sum is a float64. A row of float64 elements whose squares, or whose sum, leave the range
+   * of float64 has an infinite sum.
+   *
+   * @param x the rows, of the norm's width: the columns of one owner
+   * @param sums takes the sum of squares of each row, or of each group of a row; of LayerNorm first
+   *     the sums of all rows, then the sums of squares of all rows. It has exactly as many elements
+   * @throws IllegalArgumentException if the shapes do not fit, sums shares memory with x, or the
+   *     norm is partial or has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void sums(Rows x, double[] sums) {
+    StatisticRun.sums(this, x, sums);
+  }
+
+  /**
+   * Computes the statistic of rows from their sums. Numbers are float64. {@link #apply(Rows,
+   * RowStatistics, Rows)} rounds rstd to float32 for float32 arithmetic.
+   *
+   * <p>The last bits of the result depend on how the columns were split. The variance of LayerNorm
+   * is {@code S2 / n - (S1 / n)^2}. Its relative error grows with {@code 1 + mean^2 / variance}: at
+   * 2^20 it is about 2^-24. docs/numerics.md has the bound. An infinite sum of squares gives an
+   * rstd of 0, or NaN with an infinite sum.
+   *
+   * @param sums as {@link #sums} has them, added over all owners
+   * @param columns the number of elements of a whole row, or of a whole group: those of all owners
+   * @param into takes rstd, and of LayerNorm the mean, of each row or of each group of a row
+   * @throws IllegalArgumentException if lengths do not fit, columns is less than the elements that
+   *     this norm sums, a mean is missing or not wanted, an array is passed twice, epsilon is that
+   *     of the type of the rows, or the norm is partial or has a gate
+   */
+  public final void statistics(double[] sums, long columns, RowStatistics into) {
+    StatisticRun.statistics(this, sums, columns, into);
+  }
+
+  /**
+   * Normalises rows with a given statistic: {@code y = (x - mean) * rstd * gain + bias}, rounded
+   * where the norm rounds. Gain and bias are those of the norm.
+   *
+   * <p>With the numbers of {@link #statistics(Rows, RowStatistics)} the result is that of {@link
+   * #apply(Rows, Rows)}, bit for bit, except in two cases. A cast order that divides by the root
+   * takes 1 / rstd for the root. And float64 rows that {@code apply} scales stay as they are; see
+   * docs/numerics.md.
+   *
+   * @param x the rows, of the norm's width
+   * @param given rstd, and of LayerNorm the mean, of each row or of each group of a row. Float32
+   *     arithmetic rounds rstd to float32, unless it is out of its range
+   * @param y where the result goes; x itself for in place
+   * @throws IllegalArgumentException if the shapes do not fit, a mean is missing or not wanted, an
+   *     array is too short, y is read-only, memory overlaps illegally, or the norm has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
+   */
+  public final void apply(Rows x, RowStatistics given, Rows y) {
+    StatisticRun.apply(this, x, given, y);
+  }
+
+  /**
    * Normalises rows, and quantises the result: {@code q = quantise(norm(x))}. {@link
    * Builder#quantizer} says by which rule. With y the bytes of q are those of {@code apply(x, y)}
    * and then {@link Quantizer#quantize(Rows, QuantizedRows)}. Without y they are those of the
@@ -650,7 +695,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void backward(
       Rows dy, Saved saved, Rows dx, @Nullable ParameterGradients gradients) {
-    new BackwardCall(this, saved, dy, dx).run(gradients, null);
+    new BackwardCall(this, saved, dy, dx).run(gradients);
   }
 
   /**
@@ -667,7 +712,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void backward(
       Rows dy, Saved saved, Rows dresidual, Rows dx, @Nullable ParameterGradients gradients) {
-    new BackwardCall(this, saved, dy, dx).adding(dresidual).run(gradients, null);
+    new BackwardCall(this, saved, dy, dx).adding(dresidual).run(gradients);
   }
 
   /**
@@ -688,7 +733,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   public final void backwardGated(
       Rows dy, Saved saved, Rows dx, Rows dz, @Nullable ParameterGradients gradients) {
-    new BackwardCall(this, saved, dy, dx, dz).run(gradients, null);
+    new BackwardCall(this, saved, dy, dx, dz).run(gradients);
   }
 
   /**
@@ -697,9 +742,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    */
   @Override
   public String toString() {
-    if (ofColumns != null) {
-      return ofColumns;
-    }
     return getClass().getSimpleName()
         + "("
         + width
@@ -723,11 +765,6 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   public abstract static sealed class Builder<B extends Builder<B>>
       permits RmsNorm.Builder, LayerNorm.Builder, L2Norm.Builder {
     private final int width;
-
-    /** Elements of a row of which the norm has some columns, and which; 0 and null if all. */
-    private int rowWidth;
-
-    private @Nullable String columns;
 
     private NormSpec spec;
     private @Nullable Parameter gain;

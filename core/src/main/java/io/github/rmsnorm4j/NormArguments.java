@@ -47,6 +47,10 @@ final class NormArguments {
     requireApart(residual, gain, bias);
     checkStatistics(x, residual, y, mean, meanName);
     checkStatistics(x, residual, y, rstd, "rstd");
+    requireTwoArrays(mean, rstd);
+  }
+
+  static void requireTwoArrays(double @Nullable [] mean, double @Nullable [] rstd) {
     if (mean != null && mean == rstd) {
       throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
     }

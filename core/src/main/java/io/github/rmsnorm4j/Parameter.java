@@ -48,16 +48,16 @@ final class Parameter {
     Staging staging = Staging.take();
     try {
       Object numbers = values(values, float64, staging);
-      return new Parameter(values.type(), copyOfRange(numbers, 0, values.width()), 0);
+      return new Parameter(values.type(), copyOf(numbers, values.width()), 0);
     } finally {
       staging.giveBack();
     }
   }
 
-  private static Object copyOfRange(Object numbers, int from, int to) {
+  private static Object copyOf(Object numbers, int n) {
     return numbers instanceof float[] floats
-        ? Arrays.copyOfRange(floats, from, to)
-        : Arrays.copyOfRange((double[]) numbers, from, to);
+        ? Arrays.copyOf(floats, n)
+        : Arrays.copyOf((double[]) numbers, n);
   }
 
   private static float[] rounded(double[] values) {
@@ -98,11 +98,6 @@ final class Parameter {
   /** The type in which the caller gave it. */
   ElementType type() {
     return type;
-  }
-
-  /** Some of the values. */
-  Parameter range(int from, int to) {
-    return new Parameter(type, copyOfRange(given, from, to), offset);
   }
 
   int length() {

@@ -118,7 +118,7 @@ class KernelsPageTest {
           Plans plans = new Plans(backend::machineBits, backend::kernelBits, backend.hasLoops(), null);
           Object factors = float64 ? gain : floats;
           ForwardFormula forward = ForwardFormula.of(spec, type, compute, false);
-          Runner.run(new Call(choices, forward, rows, factors, null, null, null, null, null), plans, ROWS, 1);
+          Runner.run(new Call(choices, forward, rows, factors, null, null, null, null), plans, ROWS, 1);
           for (int i = 0; i < ROWS * width; i++) {
             require("y", i, y, product(plain, z, i));
           }
@@ -127,14 +127,25 @@ class KernelsPageTest {
           rows[Backward.DY.place()] = memory.of(dy, 1);
           rows[Backward.DX.place()] = memory.of(dx, 1);
           BackwardFormula backward = new BackwardFormula(spec, false, false, true, false, true, false);
-          Call call = new Call(choices, backward, rows, factors, null, null, null, null, null);
-          SumsOverRows sums = SumsOverRows.run(call, plans, ROWS, 1);
+          Call call = new Call(choices, backward, rows, factors, null, null, null, null);
+          double[] sums = new double[width];
+          SumsOverRows.run(
+              call,
+              plans,
+              ROWS,
+              1,
+              1,
+              1,
+              (ofGain, ofBias, at, sample) -> {
+                for (int i = 0; i < width; i++) {
+                  sums[i] = float64 ? ((double[]) ofGain)[i] : ((float[]) ofGain)[i];
+                }
+              });
           for (int i = 0; i < ROWS * width; i++) {
             require("dx", i, dx, type.get(wantedDx.segment(), i));
           }
           for (int i = 0; i < width; i++) {
-            double sum = float64 ? ((double[]) sums.gain())[i] : ((float[]) sums.gain())[i];
-            if (sum != wantedSums[i]) {
+            if (sums[i] != wantedSums[i]) {
               throw new AssertionError("dgain[" + i + "] of " + this);
             }
           }

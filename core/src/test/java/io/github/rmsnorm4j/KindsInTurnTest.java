@@ -86,14 +86,6 @@ class KindsInTurnTest {
     ForwardFormula formula =
         ForwardFormula.of(norm.spec().withEpsilon(1 + epsilon), ElementType.FLOAT32, null, false);
     return new Call(
-        call.choices(),
-        formula,
-        call.rows(),
-        call.gain(),
-        call.bias(),
-        call.ofNorm(),
-        null,
-        null,
-        null);
+        call.choices(), formula, call.rows(), call.gain(), call.bias(), call.ofNorm(), null, null);
   }
 }

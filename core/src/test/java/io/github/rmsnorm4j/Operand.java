@@ -16,14 +16,8 @@ record Operand(ElementType type, Place place, int gap, int width, double[][] row
 
   /** The same operand with the first elements of each row. */
   Operand first(int n) {
-    return columns(0, n);
-  }
-
-  /** The same operand with some columns of each row. */
-  Operand columns(int from, int to) {
-    double[][] some =
-        Arrays.stream(rows).map(r -> Arrays.copyOfRange(r, from, to)).toArray(double[][]::new);
-    return new Operand(type, place, gap, to - from, some);
+    double[][] first = Arrays.stream(rows).map(r -> Arrays.copyOf(r, n)).toArray(double[][]::new);
+    return new Operand(type, place, gap, n, first);
   }
 
   /** As many rows in such a place, of zeros. */

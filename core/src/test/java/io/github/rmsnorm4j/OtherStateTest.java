@@ -50,6 +50,8 @@ class OtherStateTest {
     BACKWARD,
     FROM_OUTPUT,
     SAMPLES,
+    STATISTICS,
+    SUMS,
     SEPARATE,
     PAIR,
     CODES,
@@ -91,12 +93,6 @@ class OtherStateTest {
     return child.output();
   }
 
-  /** What owners of a row exchange is exchanged by their own threads. */
-  @Test
-  void ownersWithoutMachineCode() throws Exception {
-    assertThat(withoutMachineCode("owners")).contains("both are done");
-  }
-
   /** The text of a norm, and a part that is rounded down, are read in Java's state. */
   @Test
   void normsAreBuiltAsEver() {
@@ -116,35 +112,9 @@ class OtherStateTest {
   static final class Program {
     private Program() {}
 
-    private static void owners() throws InterruptedException {
-      int half = 1024;
-      Norm norm = RmsNorm.builder(2 * half).build();
-      Owners owners = new Owners(2, numbers -> {});
-      owners.run(
-          owner -> {
-            NormShard shard = norm.shard(owner * half, (owner + 1) * half);
-            Rows x = Rows.of(new float[half], half);
-            Rows y = Rows.of(new float[half], half);
-            Rows dx = Rows.of(new float[half], half);
-            Saved saved = new Saved(Keep.INPUT, 1);
-            SumExchange exchange = owners.of(owner);
-            CallersState.during(
-                CallersState.FLUSHES,
-                () -> {
-                  shard.apply(x, y, saved, exchange);
-                  shard.backward(y, saved, dx, null, exchange);
-                });
-          });
-      System.out.println("both are done");
-    }
-
-    public static void main(String[] args) throws IOException, InterruptedException {
+    public static void main(String[] args) throws IOException {
       if (args[0].equals("drawn")) {
         System.out.println("differing: " + differing(false));
-        return;
-      }
-      if (args[0].equals("owners")) {
-        owners();
         return;
       }
       try (Arena arena = Arena.ofConfined()) {
@@ -279,6 +249,19 @@ class OtherStateTest {
           norm.backward(rows(in), saved, rows(dx), ParameterGradients.assigned(dgain, null));
           return new Object[] {y, dx, dgain};
         }
+        case STATISTICS -> {
+          RowStatistics statistics = statistics();
+          norm.statistics(rows(in), statistics);
+          norm.apply(rows(in), statistics, rows(y));
+          return new Object[] {y, statistics.mean(), statistics.rstd()};
+        }
+        case SUMS -> {
+          double[] sums = new double[spec.isCentred() ? 2 * ROWS : ROWS];
+          norm.sums(rows(in), sums);
+          RowStatistics statistics = statistics();
+          norm.statistics(sums, WIDTH, statistics);
+          return new Object[] {sums, statistics.mean(), statistics.rstd()};
+        }
         case SEPARATE -> {
           float[][] separate = new float[ROWS][WIDTH];
           for (int row = 0; row < ROWS; row++) {
@@ -300,6 +283,11 @@ class OtherStateTest {
         case DEQUANTIZED -> codes(q -> q.dequantize(rows(y)));
       }
       return new Object[] {y, sum};
+    }
+
+    private RowStatistics statistics() {
+      double[] rstd = new double[ROWS];
+      return spec.isCentred() ? RowStatistics.of(new double[ROWS], rstd) : RowStatistics.of(rstd);
     }
 
     private static Rows rows(float[] values) {

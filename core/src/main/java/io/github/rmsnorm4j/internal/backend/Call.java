@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
-import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -24,11 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param gain float[] or double[] as the arithmetic is, with its offset; null without one
  * @param bias likewise
  * @param ofNorm copies of gain and bias if they are those of the norm, which never change; or null
- * @param mean takes the mean of each row; or null
- * @param rstd takes the rstd of each row; or null
+ * @param kept by place: takes numbers of rows, such as mean and rstd; null where they are not
+ *     wanted, and where none are
  * @param given by place: numbers of rows that are known before their first step, such as mean and
  *     rstd that a forward pass kept; null where they are not, and where none are
- * @param lanes the row sums of rows that have several owners; null for whole rows
  * @param copies by place: columns that were copied for this call alone; null where none may be
  */
 public record Call(
@@ -38,10 +36,8 @@ public record Call(
     @Nullable Object gain,
     @Nullable Object bias,
     @Nullable NormColumns ofNorm,
-    double @Nullable [] mean,
-    double @Nullable [] rstd,
+    double @Nullable [] @Nullable [] kept,
     double @Nullable [] @Nullable [] given,
-    @Nullable BlockLanes lanes,
     @Nullable NativeMemory @Nullable [] copies)
     implements AutoCloseable {
   /** Gain and bias. */
@@ -55,8 +51,7 @@ public record Call(
       @Nullable Object gain,
       @Nullable Object bias,
       @Nullable NormColumns ofNorm,
-      double @Nullable [] mean,
-      double @Nullable [] rstd,
+      double @Nullable [] @Nullable [] kept,
       double @Nullable [] @Nullable [] given) {
     this(
         choices,
@@ -65,38 +60,36 @@ public record Call(
         gain,
         bias,
         ofNorm,
-        mean,
-        rstd,
+        kept,
         given,
-        null,
         // Only rows that are done in pieces have columns of their own for the call.
         choices.width() > SumOrder.SUPER_BLOCK || !choices.isWhole()
             ? new NativeMemory[COLUMNS]
             : null);
   }
 
+  /** Mean and rstd of rows by place; null if there are neither. */
+  public static double @Nullable [] @Nullable [] numbers(
+      double @Nullable [] mean, double @Nullable [] rstd) {
+    if (mean == null && rstd == null) {
+      return null;
+    }
+    double @Nullable [] @Nullable [] numbers = new double[Tensor.Access.ROW.places()][];
+    numbers[Forward.MEAN.place()] = mean;
+    numbers[Forward.RSTD.place()] = rstd;
+    return numbers;
+  }
+
+  /** The same call with another formula, and numbers that are given. */
+  public Call withGiven(Formula formula, double @Nullable [] @Nullable [] given) {
+    return new Call(choices, formula, rows, columns, ofNorm, kept, given, copies);
+  }
+
   /** The same call with rows of a tensor elsewhere. */
   public Call withRows(Tensor tensor, RowMemory there) {
     @Nullable RowMemory[] own = rows.clone();
     own[tensor.place()] = there;
-    return new Call(choices, formula, own, gain, bias, ofNorm, mean, rstd, given, lanes, copies);
-  }
-
-  /**
-   * A phase of a call of rows that have several owners. One that sums rows keeps no statistic yet.
-   * It has copies of columns of its own, and is closed by itself.
-   */
-  public Call phase(SplitFormula phase, double[] @Nullable [] given, BlockLanes lanes) {
-    boolean sums = lanes.isOfAllRows();
-    double[] ofMean = sums ? null : mean;
-    double[] ofRstd = sums ? null : rstd;
-    @Nullable NativeMemory[] own = new NativeMemory[COLUMNS];
-    return new Call(choices, phase, rows, gain, bias, ofNorm, ofMean, ofRstd, given, lanes, own);
-  }
-
-  /** Whether it sums blocks of rows that have several owners, and computes no output. */
-  public boolean sumsBlocks() {
-    return lanes != null && lanes.isOfAllRows();
+    return new Call(choices, formula, own, gain, bias, ofNorm, kept, given, copies);
   }
 
   /** The rows of a tensor, or null. */

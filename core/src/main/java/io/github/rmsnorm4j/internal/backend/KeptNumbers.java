@@ -3,9 +3,10 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /** Mean and rstd of rows: between a frame and the arrays of a call, which keep them. */
-final class KeptNumbers {
+public final class KeptNumbers {
   private final Frame frame;
 
   KeptNumbers(Frame frame) {
@@ -30,28 +31,34 @@ final class KeptNumbers {
     }
   }
 
-  /** Keeps the numbers of rows in range. */
+  /** Keeps the numbers of rows in range: rstd as the arithmetic has it. */
   void keep(Call call, long row, int rows) {
-    keepMean(call, row, rows);
-    if (call.rstd() != null) {
-      double[] rstd = frame.of(Forward.RSTD);
-      for (int r = 0; r < rows; r++) {
-        call.rstd()[(int) row + r] = call.float64() ? rstd[r] : (float) rstd[r];
+    double[][] kept = call.kept();
+    for (int place = 0; kept != null && place < kept.length; place++) {
+      if (kept[place] != null) {
+        System.arraycopy(frame.ofRow[place], 0, kept[place], (int) row, rows);
       }
+    }
+    if (kept != null && !call.float64()) {
+      round(kept[Forward.RSTD.place()], (int) row, rows);
     }
   }
 
-  private void keepMean(Call call, long row, int rows) {
-    if (call.mean() != null) {
-      System.arraycopy(frame.of(Forward.MEAN), 0, call.mean(), (int) row, rows);
+  /** Rounds numbers of rows to float32; null where they are not kept. */
+  public static void round(double @Nullable [] numbers, int row, int rows) {
+    for (int r = row; numbers != null && r < row + rows; r++) {
+      numbers[r] = (float) numbers[r];
     }
   }
 
   /** Keeps the numbers of a row out of range, whose elements are multiplied by a scale. */
   void keepOutOfRange(Call call, long row, double scale) {
-    keepMean(call, row, 1);
-    if (call.rstd() != null) {
-      call.rstd()[(int) row] = frame.of(Forward.RSTD)[0] * scale;
+    double[][] kept = call.kept();
+    for (int place = 0; kept != null && place < kept.length; place++) {
+      if (kept[place] != null) {
+        double number = frame.ofRow[place][0];
+        kept[place][(int) row] = place == Forward.RSTD.place() ? number * scale : number;
+      }
     }
   }
 }

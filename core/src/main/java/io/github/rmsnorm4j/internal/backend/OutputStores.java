@@ -27,7 +27,10 @@ public enum OutputStores {
    * and so is memory for a few rows.
    */
   public static OutputStores of(Call call, long rows) {
-    RowMemory output = call.rowsOf(call.formula().output());
+    RowMemory output = call.rows(call.formula().output());
+    if (output == null) {
+      return CACHED;
+    }
     long row = (long) call.choices().width() * output.type().bytes();
     if (rows * row < STREAMED_BYTES || output.window() != null || isInPlace(call, output)) {
       return CACHED;

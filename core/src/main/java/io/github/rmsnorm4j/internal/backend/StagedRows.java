@@ -35,9 +35,6 @@ public final class StagedRows implements Worker {
   private Call call;
   private StagedProgram program;
 
-  /** Of rows that have several owners; null of whole rows. */
-  private BlockLanes lanes;
-
   private int width;
   private int part;
   private int chunk;
@@ -75,11 +72,8 @@ public final class StagedRows implements Worker {
     width = call.choices().width();
     part = call.choices().part();
     int elements = call.rows(Backward.DY) == null ? CHUNK : CHUNK_OF_TWO;
-    lanes = call.lanes();
-    boolean sumsBlocks = call.sumsBlocks();
-    boolean many = program.doesAllRows() && !sumsBlocks;
-    chunk = many ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
-    areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK && !sumsBlocks;
+    chunk = program.doesAllRows() ? Math.clamp(elements / width, 1, Frame.MAX_ROWS) : 1;
+    areWhole = program.isInPlace && width <= SumOrder.SUPER_BLOCK;
     for (Operand operand : program.operands) {
       Staging copies = operand.inPlace() ? null : staging[operand.copies()];
       access[operand.tensor().place()].open(operand, call.rowsOf(operand.tensor()), frame, copies);
@@ -110,7 +104,6 @@ public final class StagedRows implements Worker {
     frame.clear();
     call = null;
     program = null;
-    lanes = null;
     if (!pool.giveBack(this)) {
       frame.close();
     }
@@ -128,8 +121,8 @@ public final class StagedRows implements Worker {
         stopped = rows;
         return row - from;
       }
-      if (call.sumsBlocks()) {
-        lanes.keep(frame, row);
+      if (program.ranged == program.steps.length) {
+        numbers.keep(call, row, rows);
       }
     }
     return to - from;
@@ -206,15 +199,12 @@ public final class StagedRows implements Worker {
     Rescaled rescaled = program.rescaled();
     double scale = rescaled.statistic(this, row, call.choices());
     Kernel output = rescaled.output(scale);
-    if (scale == 1.0) {
-      numbers.keep(call, row, 1);
-    } else if (output != null) {
-      numbers.keepOutOfRange(call, row, scale);
+    numbers.keepOutOfRange(call, row, scale);
+    if (scale != 1.0 && output != null) {
       elements(output, program.steps[program.steps.length - 1], row, 1);
       return;
-    } else {
-      frame.of(Forward.RSTD)[0] *= scale;
     }
+    frame.of(Forward.RSTD)[0] *= scale;
     steps(program.steps, program.ranged + 1, row, 1);
   }
 
@@ -230,7 +220,7 @@ public final class StagedRows implements Worker {
       kernel.run(frame, rows, from, to);
       return;
     }
-    if (step.sums() > 0 && (width > SumOrder.SUPER_BLOCK || lanes != null)) {
+    if (step.sums() > 0 && width > SumOrder.SUPER_BLOCK) {
       sum(kernel, step, row, to);
       return;
     }
@@ -247,10 +237,6 @@ public final class StagedRows implements Worker {
 
   /** Sums the first n elements of a row, piece by piece. */
   void sum(Kernel kernel, Ready step, long row, int n) {
-    if (lanes != null) {
-      sumBlocks(kernel, step, row);
-      return;
-    }
     RowSum.open(frame);
     for (long column = 0; column < n; column += SumOrder.SUPER_BLOCK) {
       int length = (int) Math.min(SumOrder.SUPER_BLOCK, n - column);
@@ -261,30 +247,8 @@ public final class StagedRows implements Worker {
     frame.moveColumns(0);
   }
 
-  /** Sums the part of a row that this owner has, block by block. */
-  private void sumBlocks(Kernel kernel, Ready step, long row) {
-    lanes.begin(step.sums());
-    RowSum.open(frame);
-    for (long column = 0; column < width; column += SumOrder.BLOCK) {
-      int length = (int) Math.min(SumOrder.BLOCK, width - column);
-      place(step, row, column, 1, length);
-      kernel.superBlock(frame, length);
-      lanes.put(frame, row, column);
-    }
-    frame.moveColumns(0);
-    if (!lanes.isOfAllRows()) {
-      lanes.exchange();
-      lanes.add(frame, 0);
-      kernel.close(frame);
-      placeWhole(row, 1);
-    }
-  }
-
-  /** Runs a kernel on a row's first element, unless the number that it leaves is given. */
+  /** Runs a kernel on a row's first element. */
   void first(Kernel kernel, Ready step, long row) {
-    if (lanes != null) {
-      return;
-    }
     place(step, row, 0, 1, 1);
     kernel.run(frame, 1, 0, 1);
   }

@@ -29,9 +29,9 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   public static final Tensor BIAS_GRADIENT = Tensor.ofColumns("dbias", 3);
 
   /** The sums of a gain's gradient, where rows are groups and each group has sums of its own. */
-  public static final Tensor GAIN_GRADIENT_OF_GROUPS = Tensor.ofElements("dgain", 7);
+  public static final Tensor GAIN_GRADIENT_OF_GROUPS = Tensor.ofElements("dgain", 10);
 
-  public static final Tensor BIAS_GRADIENT_OF_GROUPS = Tensor.ofElements("dbias", 10);
+  public static final Tensor BIAS_GRADIENT_OF_GROUPS = Tensor.ofElements("dbias", 11);
 
   /** Row sum of h * xh. */
   public static final Tensor H_XH = Tensor.ofRows("P", 7);

@@ -3,12 +3,7 @@ package io.github.rmsnorm4j.internal.formula;
 import java.util.List;
 
 /** What a call asks for, whatever the types and the memory of its rows. */
-public sealed interface Formula permits ForwardFormula, BackwardFormula, SplitFormula {
-  /** What the whole call asks for, of which this may be a phase. */
-  default Formula whole() {
-    return this;
-  }
-
+public sealed interface Formula permits ForwardFormula, ForwardPhase, BackwardFormula {
   /** The tensors of elements that it may have. */
   List<Tensor> rows();
 

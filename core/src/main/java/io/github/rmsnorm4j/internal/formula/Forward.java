@@ -183,6 +183,31 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
         : new Program(steps, List.of(new Program.Step(wideOutput(), Program.Extent.ROW)), null);
   }
 
+  /** The row sums of the elements themselves, which may be a part of a wider row. */
+  Program sumsAlone() {
+    Stage sums = spec().isCentred() ? sums(summed().widened()) : squares();
+    return new Program(List.of(new Program.Step(sums, Program.Extent.PART)), List.of(), null);
+  }
+
+  /** The statistic of rows of a width. */
+  Program statisticAlone(int width) {
+    List<Program.Step> steps = statisticSteps(width);
+    return storage.float64()
+        ? new Program(steps, null, rescaling(null))
+        : new Program(steps, List.of(), null);
+  }
+
+  /** The output of rows whose mean and rstd are given. */
+  Program outputAlone() {
+    List<Program.Step> steps = new ArrayList<>();
+    Stage given = given();
+    if (!given.statements().isEmpty()) {
+      steps.add(Program.Step.ofNumbers(given));
+    }
+    steps.add(new Program.Step(output(), Program.Extent.ROW));
+    return new Program(steps, List.of(new Program.Step(wideOutput(), Program.Extent.ROW)), null);
+  }
+
   /** From elements to root and rstd. Rows longer than a super-block are summed in pieces. */
   List<Program.Step> statisticSteps(int width) {
     List<Program.Step> steps = new ArrayList<>();
@@ -332,6 +357,19 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     Stage.Builder stage = new Stage.Builder();
     if (!storage.float64()) {
       range(stage, row(ROOT), row(RSTD), row(MEAN));
+    }
+    return stage.build();
+  }
+
+  /** The root that divides, from a given rstd; and the range. */
+  private Stage given() {
+    Stage.Builder stage = new Stage.Builder();
+    Value root = inRowType(ONE.over(row(RSTD)));
+    if (divides()) {
+      stage.keep(ROOT, root);
+    }
+    if (!storage.float64()) {
+      range(stage, root, row(RSTD), row(MEAN));
     }
     return stage.build();
   }

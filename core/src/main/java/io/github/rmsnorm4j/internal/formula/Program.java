@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.internal.formula;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -48,11 +47,6 @@ public record Program(List<Step> steps, @Nullable List<Step> wide, @Nullable Res
     static Step ofNumbers(Stage stage) {
       return new Step(stage, Extent.NUMBERS);
     }
-
-    /** Whether numbers of a row come from elements that not every owner of the row may have. */
-    private boolean isShared() {
-      return extent == Extent.FIRST || !stage.sums().isEmpty();
-    }
   }
 
   /**
@@ -71,41 +65,6 @@ public record Program(List<Step> steps, @Nullable List<Step> wide, @Nullable Res
   public Program {
     steps = List.copyOf(steps);
     wide = wide == null ? null : List.copyOf(wide);
-  }
-
-  /**
-   * The program in phases, for rows that have several owners. Each phase but the last one ends with
-   * a step that leaves numbers of a row from its first element or from row sums. These are known in
-   * all later phases. The last phase does the rest. A phase after the step with ranges begins with
-   * that step.
-   */
-  List<Program> phases() {
-    List<Program> phases = new ArrayList<>();
-    for (int phase = 0; phase <= sharedSteps(steps); phase++) {
-      phases.add(phase(phase));
-    }
-    return List.copyOf(phases);
-  }
-
-  private Program phase(int phase) {
-    int before = sharedSteps(steps.subList(0, ranged()));
-    List<Step> ofWide = wide != null && phase >= before ? phase(wide, phase - before) : null;
-    return new Program(phase(steps, phase), ofWide, rescaling);
-  }
-
-  private static List<Step> phase(List<Step> steps, int phase) {
-    List<Step> of = new ArrayList<>();
-    for (int s = 0; s < steps.size(); s++) {
-      int shared = sharedSteps(steps.subList(0, s));
-      if (shared == phase || shared < phase && steps.get(s).stage().hasRanges()) {
-        of.add(steps.get(s));
-      }
-    }
-    return of;
-  }
-
-  private static int sharedSteps(List<Step> steps) {
-    return (int) steps.stream().filter(Step::isShared).count();
   }
 
   /** The place of the step with ranges; the number of steps without one. */

@@ -15,7 +15,7 @@ public record Tensor(String name, Access access, int place) implements Comparabl
   /** What a number of a tensor belongs to. */
   public enum Access {
     /** An element of a row. */
-    ELEMENT(11),
+    ELEMENT(12),
     /** A column: all rows share it. */
     COLUMN(4),
     /** A row: in float64, a statistic or a row sum. */

@@ -137,32 +137,6 @@ public final class RowSum {
     }
   }
 
-  /**
-   * Adds the lanes of all blocks of a long row, after {@link #open}.
-   *
-   * @param lanes of each block those of each sum
-   * @param at where the first block begins
-   * @param apart from a block to the next one; the last one ends within so many of the end
-   */
-  public static void addBlocks(Frame frame, int sums, double[] lanes, int at, int apart) {
-    int left = SumOrder.SUPER_BLOCK / SumOrder.BLOCK;
-    zero(frame, sums, 1);
-    for (int block = at; block < lanes.length; block += apart) {
-      if (left-- == 0) {
-        addTotals(frame, sums, 0);
-        closeSuperBlock(frame, sums);
-        zero(frame, sums, 1);
-        left = SumOrder.SUPER_BLOCK / SumOrder.BLOCK - 1;
-      }
-      for (int s = 0; s < sums; s++) {
-        System.arraycopy(lanes, block + s * SumOrder.LANES, frame.lanes[s], 0, SumOrder.LANES);
-      }
-      closeBlock(frame, sums, 0);
-    }
-    addTotals(frame, sums, 0);
-    closeSuperBlock(frame, sums);
-  }
-
   /** Stores the sums of the long row as numbers of the first row, by place. */
   public static void close(Frame frame, int[] sums) {
     for (int s = 0; s < sums.length; s++) {

@@ -90,7 +90,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
   /** The elements that a kernel always serves; 0 if there is no such number. */
   private static int elements(Extent extent, Call call) {
     int width = call.choices().width();
-    boolean whole = (extent == Extent.PART || extent == Extent.ROW) && !call.sumsBlocks();
+    boolean whole = extent == Extent.PART || extent == Extent.ROW;
     return whole && width <= SumOrder.SUPER_BLOCK ? extent.to(width, call.choices().part()) : 0;
   }
 
@@ -110,8 +110,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
       }
     }
     boolean none = call.column(Forward.GAIN) == null && call.column(Forward.BIAS) == null;
-    boolean mayBe = call.choices().isWhole() && !call.sumsBlocks();
-    return mayBe && (call.ofNorm() != null || none);
+    return call.choices().isWhole() && (call.ofNorm() != null || none);
   }
 
   private static boolean isDirect(Call call, Storage storage) {

@@ -70,7 +70,7 @@ final class RowAdder implements AutoCloseable {
    */
   static RowAdder open(Call call, int apart) {
     RowAdder adder = POOL.take();
-    BackwardFormula formula = (BackwardFormula) call.formula().whole();
+    BackwardFormula formula = (BackwardFormula) call.formula();
     adder.parameters[0].wanted = formula.gainGradient();
     adder.parameters[1].wanted = formula.biasGradient();
     adder.float64 = call.float64();

@@ -299,15 +299,11 @@ final class DrawnCall {
       double[] rstds = rstd == null ? null : rstd.clone();
       NormColumns kept = ofNorm ? new NormColumns() : null;
       Plans plans = new Plans(List.of(backEnd, new PlainBackEnd()));
-      double[][] known = given ? new double[Tensor.Access.ROW.places()][] : null;
-      if (given) {
-        known[Forward.MEAN.place()] = means;
-        known[Forward.RSTD.place()] = rstds;
-      }
-      double[] ofMean = given ? null : means;
-      double[] ofRstd = given ? null : rstds;
+      double[][] numbers = Call.numbers(means, rstds);
+      double[][] taken = given ? null : numbers;
+      double[][] known = given ? numbers : null;
       try (Call call =
-          new Call(choices, formula, ofCall, columns[0], columns[1], kept, ofMean, ofRstd, known)) {
+          new Call(choices, formula, ofCall, columns[0], columns[1], kept, taken, known)) {
         if (formula instanceof BackwardFormula) {
           int apart = ofGroups ? groups : 1;
           SumsOverRows.run(

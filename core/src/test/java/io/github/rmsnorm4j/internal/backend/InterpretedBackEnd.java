@@ -115,12 +115,11 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       if (!inRange) {
         program.wide().forEach(this::run);
       }
-      if (call.mean() != null) {
-        call.mean()[row] = numbers[Forward.MEAN.place()];
-      }
-      if (call.rstd() != null) {
-        double rstd = numbers[Forward.RSTD.place()];
-        call.rstd()[row] = inRange && !call.float64() ? (float) rstd : rstd;
+      for (int place = 0; call.kept() != null && place < numbers.length; place++) {
+        if (call.kept()[place] != null) {
+          boolean rounds = place == Forward.RSTD.place() && inRange && !call.float64();
+          call.kept()[place][row] = rounds ? (float) (double) numbers[place] : numbers[place];
+        }
       }
       requireWritten(call.formula().output(), 0, width);
       for (Step step : program.steps()) {

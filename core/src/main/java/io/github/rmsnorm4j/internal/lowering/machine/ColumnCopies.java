@@ -24,7 +24,7 @@ final class ColumnCopies implements AutoCloseable {
 
   /** Makes room for the sums of a call, before it begins. */
   void reserve(Call call) {
-    if (call.formula().whole() instanceof BackwardFormula formula) {
+    if (call.formula() instanceof BackwardFormula formula) {
       long bytes = (long) call.choices().width() * (call.float64() ? Double.BYTES : Float.BYTES);
       if (formula.gainGradient()) {
         room(Backward.GAIN_GRADIENT.place(), bytes);

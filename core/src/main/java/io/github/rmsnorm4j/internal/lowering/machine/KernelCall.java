@@ -87,7 +87,7 @@ final class KernelCall {
     MANY.make();
     return (long)
         OfMany.HANDLE.invokeExact(
-            code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10]);
+            code, area, b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11]);
   }
 
   private long ofArrays(MachineFrame frame) throws Throwable {
@@ -118,7 +118,8 @@ final class KernelCall {
             base(frame, 7),
             base(frame, 8),
             base(frame, 9),
-            base(frame, 10));
+            base(frame, 10),
+            base(frame, 11));
   }
 
   private MemorySegment base(MachineFrame frame, int i) {

@@ -43,7 +43,7 @@ public record MachineBackEnd(IntSupplier bits, IntSupplier vectorBits) implement
     Storage storage = storage(call);
     Program program = call.program(storage);
     int width = call.choices().width();
-    boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided() || call.sumsBlocks();
+    boolean inPieces = width > SumOrder.SUPER_BLOCK || program.isDivided();
     boolean backward = call.rows(Backward.DY) != null;
     boolean slower = backward ? inPieces || call.float64() : inPieces && call.float64();
     if (slower && vectorBits != null && vectorBits.getAsInt() > 0) {

@@ -130,9 +130,8 @@ final class MachineFrame implements AutoCloseable {
     }
   }
 
-  /** Copies a number of n rows to an array. */
-  void copy(Tensor number, int row, int n, double[] into, int from) {
-    long at = Area.of(number) + (long) row * Double.BYTES;
-    MemorySegment.copy(area, JAVA_DOUBLE, at, into, from, n);
+  /** Copies the number of n rows that has a place to an array. */
+  void copy(int place, int n, double[] into, int from) {
+    MemorySegment.copy(area, JAVA_DOUBLE, Area.numbers(place), into, from, n);
   }
 }

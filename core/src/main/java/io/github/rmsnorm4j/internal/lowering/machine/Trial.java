@@ -182,7 +182,7 @@ final class Trial implements AutoCloseable {
 
   private boolean isSame(Tensor number, int done) {
     double[] numbers = new double[done];
-    machineFrame.copy(number, 0, done, numbers, 0);
+    machineFrame.copy(number.place(), done, numbers, 0);
     return Arrays.mismatch(numbers, 0, done, frame.of(number), 0, done) < 0;
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.KeptNumbers;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
 import io.github.rmsnorm4j.internal.backend.Pool;
@@ -215,15 +216,14 @@ final class WholeRows implements Worker {
   }
 
   private void keep(int row, int rows) {
-    if (call.mean() != null) {
-      frame.copy(Forward.MEAN, 0, rows, call.mean(), row);
-    }
-    double[] rstd = call.rstd();
-    if (rstd != null) {
-      frame.copy(Forward.RSTD, 0, rows, rstd, row);
-      for (int r = row; r < row + rows && !call.float64(); r++) {
-        rstd[r] = (float) rstd[r];
+    double[][] kept = call.kept();
+    for (int place = 0; kept != null && place < kept.length; place++) {
+      if (kept[place] != null) {
+        frame.copy(place, rows, kept[place], row);
       }
+    }
+    if (kept != null && !call.float64()) {
+      KeptNumbers.round(kept[Forward.RSTD.place()], row, rows);
     }
   }
 }

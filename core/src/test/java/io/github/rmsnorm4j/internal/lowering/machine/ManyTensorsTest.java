@@ -120,7 +120,7 @@ class ManyTensorsTest {
         requireSame(stages, found, expected, what + ", run " + run);
         for (Tensor sum : PlainRows.sums(stages)) {
           double[] numbers = new double[ROWS];
-          frame.copy(sum, 0, ROWS, numbers, 0);
+          frame.copy(sum.place(), ROWS, numbers, 0);
           double[] wanted = Arrays.copyOf(expected.numbers().get(sum), ROWS);
           assertThat(numbers).as("%s of %s", sum, what).isEqualTo(wanted);
         }

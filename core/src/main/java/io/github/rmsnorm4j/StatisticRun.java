@@ -1,0 +1,129 @@
+package io.github.rmsnorm4j;
+
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
+import io.github.rmsnorm4j.internal.backend.Pool;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase.Phase;
+import io.github.rmsnorm4j.internal.formula.Storage;
+import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.PlainKernel;
+import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
+import io.github.rmsnorm4j.internal.norm.Runner;
+import java.lang.ref.Reference;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Calls that compute the statistic of rows without their output, or the output without it. */
+final class StatisticRun {
+  private static final Pool<Frame> FRAMES = new Pool<>(Frame::new);
+
+  private StatisticRun() {}
+
+  static void statistics(Norm norm, Rows x, RowStatistics into) {
+    StatisticArguments.checkInput(norm, x);
+    StatisticArguments.check(norm, into, x.rows() * norm.groups, "into");
+    NormArguments.requireApart(x, into.mean(), "mean");
+    NormArguments.requireApart(x, into.rstd(), "rstd");
+    compute(norm, x, Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
+  }
+
+  static void sums(Norm norm, Rows x, double[] sums) {
+    StatisticArguments.checkInput(norm, x);
+    StatisticArguments.requireSums(norm);
+    long rows = x.rows() * norm.groups;
+    StatisticArguments.requireCount(norm, sums, rows);
+    NormArguments.requireApart(x, sums, "sums");
+    boolean centred = norm.spec().isCentred();
+    double[][] kept = new double[Tensor.Access.ROW.places()][];
+    double[] squares = centred ? new double[(int) rows] : sums;
+    kept[Forward.SUM.place()] = centred ? sums : null;
+    kept[Forward.SQUARES.place()] = squares;
+    compute(norm, x, Phase.SUMS, kept);
+    if (centred) {
+      System.arraycopy(squares, 0, sums, (int) rows, (int) rows);
+    }
+  }
+
+  /** Relies on the checks. */
+  private static void compute(
+      Norm norm, Rows x, Phase phase, double @Nullable [] @Nullable [] kept) {
+    if (x.rows() == 0
+        || !FirstTier.isInJavasState()
+            && FloatingPointGuard.runs(
+                CallMemory.isOfAnyThread(x), () -> compute(norm, x, phase, kept))) {
+      return;
+    }
+    ForwardFormula whole = ForwardFormula.of(norm.spec(), x.type(), null, false);
+    @Nullable RowMemory[] rows = {norm.backEndParts().memory.of(x, norm.groups)};
+    @Nullable Object[] columns = new Object[2];
+    NormChoices choices = norm.choices(x.type());
+    ForwardPhase formula = new ForwardPhase(whole, phase);
+    try (Call call = new Call(choices, formula, rows, columns, null, kept, null)) {
+      run(norm, call, x);
+    } finally {
+      Reference.reachabilityFence(x);
+    }
+  }
+
+  private static void run(Norm norm, Call call, Rows x) {
+    int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
+    Runner.run(call, norm.backEndParts().plans, x.rows() * norm.groups, threads);
+  }
+
+  static void apply(Norm norm, Rows x, RowStatistics given, Rows y) {
+    NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
+    NormArguments.requireNonNull(given, "given");
+    ForwardCall call = new ForwardCall(norm, x, y);
+    ForwardArguments.check(call.keeping(given.mean(), given.rstd()));
+    StatisticArguments.check(norm, given, x.rows() * norm.groups, "given");
+    call.keeping(null, null).compute(Phase.OUTPUT, Call.numbers(given.mean(), given.rstd()));
+  }
+
+  static void statistics(Norm norm, double[] sums, long columns, RowStatistics into) {
+    StatisticArguments.requireSums(norm);
+    int rows = StatisticArguments.rows(norm, sums);
+    StatisticArguments.requireColumns(norm, columns);
+    StatisticArguments.check(norm, into, rows, "into");
+    StatisticArguments.requireApart(sums, into);
+    roots(norm, sums, rows, columns, into);
+  }
+
+  /** From sums to mean and rstd in float64, as a norm of float64 rows has them. */
+  private static void roots(Norm norm, double[] sums, int rows, long columns, RowStatistics into) {
+    if (!FirstTier.isInJavasState()
+        && FloatingPointGuard.runs(true, () -> roots(norm, sums, rows, columns, into))) {
+      return;
+    }
+    ElementType type = ElementType.FLOAT64;
+    Storage storage = new Storage(true, Set.of(), Map.of(Forward.X, type));
+    ForwardFormula whole = ForwardFormula.of(norm.spec(), type, null, false);
+    PlainKernel roots = new PlainKernel(new Forward(storage, whole, false).roots(), 0);
+    Frame frame = FRAMES.take();
+    frame.set(Forward.K, (double) columns);
+    frame.set(Forward.EPSILON, norm.choices(type).epsilon());
+    int n;
+    for (int row = 0; row < rows; row += n) {
+      n = Math.min(Frame.MAX_ROWS, rows - row);
+      double[] mean = into.mean();
+      if (mean != null) {
+        Arrays.fill(frame.of(Forward.SHIFT), 0);
+        System.arraycopy(sums, row, frame.of(Forward.SUM), 0, n);
+      }
+      System.arraycopy(sums, sums.length - rows + row, frame.of(Forward.SQUARES), 0, n);
+      roots.run(frame, n, 0, 0);
+      if (mean != null) {
+        System.arraycopy(frame.of(Forward.MEAN), 0, mean, row, n);
+      }
+      System.arraycopy(frame.of(Forward.RSTD), 0, into.rstd(), row, n);
+    }
+    FRAMES.giveBack(frame);
+  }
+}
