@@ -16,13 +16,13 @@ import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.Runner;
 import java.lang.ref.Reference;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Calls that compute the statistic of rows without their output, or the output without it. */
 final class StatisticRun {
+  /** Their x0 is 0. */
   private static final Pool<Frame> FRAMES = new Pool<>(Frame::new);
 
   private StatisticRun() {}
@@ -114,7 +114,6 @@ final class StatisticRun {
       n = Math.min(Frame.MAX_ROWS, rows - row);
       double[] mean = into.mean();
       if (mean != null) {
-        Arrays.fill(frame.of(Forward.SHIFT), 0);
         System.arraycopy(sums, row, frame.of(Forward.SUM), 0, n);
       }
       System.arraycopy(sums, sums.length - rows + row, frame.of(Forward.SQUARES), 0, n);

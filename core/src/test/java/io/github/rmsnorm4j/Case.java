@@ -225,7 +225,7 @@ final class Case {
     for (int i = row * norm.groups(); i < (row + 1) * norm.groups(); i++) {
       double rstd = expected[i].rstd();
       boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
-      scaled |= expected[i].outOfRange() && (norm.centred() || !normal);
+      scaled |= expected[i].outOfRange() && (norm.centred() && rstd < 1 || !normal);
     }
     return !divides && !(scaled && x.type() == ElementType.FLOAT64);
   }

@@ -28,6 +28,7 @@ class EnginesPageTest {
       import java.nio.file.*;
       import java.util.*;
       import java.util.concurrent.*;
+      import java.util.function.Consumer;
       import java.util.stream.IntStream;
 
       class Lines {
@@ -44,6 +45,12 @@ class EnginesPageTest {
             values[i] = (float) random.nextGaussian();
           }
           return values;
+        }
+
+        static void matmul(float[] out, float[] w, float[] x, int n) {
+          for (int i = 0; i < out.length * n; i++) {
+            out[i / n] += w[i] * x[i %% n];
+          }
         }
 
         static void check(boolean isSo, String what) {
@@ -293,10 +300,41 @@ class EnginesPageTest {
   private static final String OWNERS =
       """
           {
-            float[] x = random(10 * 8192), weight = random(8192), wanted = new float[x.length];
-            RmsNorm.builder(8192).gain(weight).threads(1).build().apply(x, wanted);
+            float[] x0 = random(10 * 6144), weight = random(6144), wanted = new float[x0.length];
+            RmsNorm.builder(6144).gain(weight).threads(1).build().apply(x0, wanted);
+            double[] total = new double[10];
+            for (int turn = 0; turn < 2; turn++) {
+              boolean last = turn == 1;
+              for (int owner = 0; owner < 4; owner++) {
+                int from = 1536 * owner;
+                float[] weightOfOwner = Arrays.copyOfRange(weight, from, from + 1536);
+                float[] columns = new float[10 * 1536];
+                for (int i = 0; i < columns.length; i++) {
+                  columns[i] = x0[i / 1536 * 6144 + from + i %% 1536];
+                }
+                Consumer<double[]> allReduce =
+                    own -> Arrays.setAll(last ? own : total, i -> (last ? 0 : own[i]) + total[i]);
+                %s
+                for (int i = 0; last && i < columns.length; i++) {
+                  float v = wanted[i / 1536 * 6144 + from + i %% 1536];
+                  check(Math.abs(columns[i] - v) <= 1e-6f * Math.abs(v), "four owners");
+                }
+              }
+            }
+          }
+      """;
+
+  private static final String BEHIND =
+      """
+          {
+            float[] foldedWeight = random(3 * n), x = random(n), out = new float[3];
+            float[] y = new float[n], wanted = new float[3];
+            RmsNorm.builder(n).threads(1).build().apply(x, y);
+            matmul(wanted, foldedWeight, y, n);
             %s
-            check(Arrays.equals(x, wanted), "four owners");
+            for (int i = 0; i < out.length; i++) {
+              check(Math.abs(out[i] - wanted[i]) <= 1e-4f, "a norm behind the product");
+            }
           }
       """;
 
@@ -408,7 +446,7 @@ class EnginesPageTest {
   private static final List<String> LOOKS =
       List.of(
           LOOP, PROMPT, THREADS, MAPPED, NATIVE, TENSOR, BUFFER, HEADS, WIDE, SANDWICH, ADDED,
-          OWNERS, BLOCKS, REFERENCE, APART, COMPILING);
+          OWNERS, BEHIND, BLOCKS, REFERENCE, APART, COMPILING);
 
   @TempDir Path folder;
 
@@ -426,7 +464,7 @@ class EnginesPageTest {
         blocks.add(LOOKS.get(blocks.size()).formatted(lines));
       }
     }
-    assertThat(members).hasSize(5);
+    assertThat(members).hasSize(4);
     assertThat(blocks).hasSameSizeAs(LOOKS);
     String program = PROGRAM.formatted(String.join("", members), String.join("", blocks));
     assertThat(JavaSource.run(folder, program)).isEqualTo("done\n");
