@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Test;
 /** docs/variants.md names all pairs of choices that are refused, and no others. */
 class CombinationsPageTest {
   private static final int WIDTH = 64;
-  private static final int GROUPS = 2;
 
   /** The choices of a spec, each in all its forms; a name that begins another stands for it too. */
   private static final Map<String, List<UnaryOperator<NormSpec>>> CHOICES = new LinkedHashMap<>();
@@ -48,7 +47,7 @@ class CombinationsPageTest {
     CHOICES.put("cast order T5", List.of(spec -> spec.withCastOrder(CastOrder.T5)));
     CHOICES.put("gain offset", List.of(spec -> spec.withGainOffset(1)));
     CHOICES.put("partial", List.of(spec -> spec.withPart(RowPart.of(1, 2))));
-    CHOICES.put("groups", List.of(spec -> spec.withGroups(RowGroups.ofCount(GROUPS))));
+    CHOICES.put("groups", List.of(spec -> spec.withGroups(RowGroups.ofCount(2))));
     CHOICES.put(
         "gate", List.of(spec -> spec.withGate(Gate.SILU), spec -> spec.withGate(Gate.SIGMOID)));
     CHOICES.put("gate silu before", List.of(spec -> spec.withGate(Gate.SILU_BEFORE)));
@@ -153,11 +152,11 @@ class CombinationsPageTest {
 
   private static void split(Norm norm) {
     boolean centred = norm.spec().isCentred();
-    double[] sums = new double[centred ? 2 * GROUPS : GROUPS];
-    sums = norm.spec().groups().count(WIDTH) == 1 ? Arrays.copyOf(sums, sums.length / 2) : sums;
-    double[] rstd = new double[GROUPS];
+    int n = norm.spec().groups().count(WIDTH);
+    double[] sums = new double[centred ? 2 * n : n];
+    double[] rstd = new double[n];
     RowStatistics statistics =
-        centred ? RowStatistics.of(new double[GROUPS], rstd) : RowStatistics.of(rstd);
+        centred ? RowStatistics.of(new double[n], rstd) : RowStatistics.of(rstd);
     norm.sums(row(), sums);
     norm.statistics(sums, WIDTH, statistics);
     norm.apply(row(), statistics, row());

@@ -11,8 +11,8 @@ import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase;
 import io.github.rmsnorm4j.internal.formula.Program;
-import io.github.rmsnorm4j.internal.formula.SplitFormula;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
@@ -88,8 +88,9 @@ public record KernelSignature(
                   b.bias(),
                   b.gainGradient(),
                   b.biasGradient());
-          case SplitFormula s ->
-              throw new IllegalArgumentException("rows are split, a kernel is for whole rows");
+          case ForwardPhase phase ->
+              throw new IllegalArgumentException(
+                  "a kernel is for a whole pass, not for " + phase.phase());
         };
     boolean isLong = width > Forward.ONE_PASS;
     boolean isPartial = part < width;
