@@ -1,24 +1,18 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Call;
-import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.Pool;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.ForwardFormula;
-import io.github.rmsnorm4j.internal.formula.ForwardPhase;
 import io.github.rmsnorm4j.internal.formula.ForwardPhase.Phase;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.PlainKernel;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
-import io.github.rmsnorm4j.internal.norm.Runner;
-import java.lang.ref.Reference;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /** Calls that compute the statistic of rows without their output, or the output without it. */
 final class StatisticRun {
@@ -32,7 +26,7 @@ final class StatisticRun {
     StatisticArguments.check(norm, into, x.rows() * norm.groups, "into");
     NormArguments.requireApart(x, into.mean(), "mean");
     NormArguments.requireApart(x, into.rstd(), "rstd");
-    compute(norm, x, Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
+    new ForwardCall(norm, x, null).compute(Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
   }
 
   static void sums(Norm norm, Rows x, double[] sums) {
@@ -46,36 +40,10 @@ final class StatisticRun {
     double[] squares = centred ? new double[(int) rows] : sums;
     kept[Forward.SUM.place()] = centred ? sums : null;
     kept[Forward.SQUARES.place()] = squares;
-    compute(norm, x, Phase.SUMS, kept);
+    new ForwardCall(norm, x, null).compute(Phase.SUMS, kept);
     if (centred) {
       System.arraycopy(squares, 0, sums, (int) rows, (int) rows);
     }
-  }
-
-  /** Relies on the checks. */
-  private static void compute(
-      Norm norm, Rows x, Phase phase, double @Nullable [] @Nullable [] kept) {
-    if (x.rows() == 0
-        || !FirstTier.isInJavasState()
-            && FloatingPointGuard.runs(
-                CallMemory.isOfAnyThread(x), () -> compute(norm, x, phase, kept))) {
-      return;
-    }
-    ForwardFormula whole = ForwardFormula.of(norm.spec(), x.type(), null, false);
-    @Nullable RowMemory[] rows = {norm.backEndParts().memory.of(x, norm.groups)};
-    @Nullable Object[] columns = new Object[2];
-    NormChoices choices = norm.choices(x.type());
-    ForwardPhase formula = new ForwardPhase(whole, phase);
-    try (Call call = new Call(choices, formula, rows, columns, null, kept, null)) {
-      run(norm, call, x);
-    } finally {
-      Reference.reachabilityFence(x);
-    }
-  }
-
-  private static void run(Norm norm, Call call, Rows x) {
-    int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-    Runner.run(call, norm.backEndParts().plans, x.rows() * norm.groups, threads);
   }
 
   static void apply(Norm norm, Rows x, RowStatistics given, Rows y) {

@@ -80,9 +80,16 @@ public record Call(
     return numbers;
   }
 
-  /** The same call with another formula, and numbers that are given. */
-  public Call withGiven(Formula formula, double @Nullable [] @Nullable [] given) {
-    return new Call(choices, formula, rows, columns, ofNorm, kept, given, copies);
+  /**
+   * A phase of a forward call, of its input alone or with an output.
+   *
+   * @param numbers by place: takes numbers of rows, or gives them to the output
+   */
+  public Call phase(Formula phase, boolean output, double @Nullable [] @Nullable [] numbers) {
+    return output
+        ? new Call(choices, phase, rows, gain, bias, ofNorm, null, numbers, copies)
+        : new Call(
+            choices, phase, new RowMemory[] {rowsOf(Forward.X)}, null, null, ofNorm, numbers, null);
   }
 
   /** The same call with rows of a tensor elsewhere. */

@@ -33,14 +33,18 @@ public final class KeptNumbers {
 
   /** Keeps the numbers of rows in range: rstd as the arithmetic has it. */
   void keep(Call call, long row, int rows) {
+    copy(call, row, rows);
+    if (call.kept() != null && !call.float64()) {
+      round(call.kept()[Forward.RSTD.place()], (int) row, rows);
+    }
+  }
+
+  private void copy(Call call, long row, int rows) {
     double[][] kept = call.kept();
     for (int place = 0; kept != null && place < kept.length; place++) {
       if (kept[place] != null) {
         System.arraycopy(frame.ofRow[place], 0, kept[place], (int) row, rows);
       }
-    }
-    if (kept != null && !call.float64()) {
-      round(kept[Forward.RSTD.place()], (int) row, rows);
     }
   }
 
@@ -53,12 +57,10 @@ public final class KeptNumbers {
 
   /** Keeps the numbers of a row out of range, whose elements are multiplied by a scale. */
   void keepOutOfRange(Call call, long row, double scale) {
-    double[][] kept = call.kept();
-    for (int place = 0; kept != null && place < kept.length; place++) {
-      if (kept[place] != null) {
-        double number = frame.ofRow[place][0];
-        kept[place][(int) row] = place == Forward.RSTD.place() ? number * scale : number;
-      }
+    copy(call, row, 1);
+    double[] rstd = call.kept() == null ? null : call.kept()[Forward.RSTD.place()];
+    if (rstd != null) {
+      rstd[(int) row] *= scale;
     }
   }
 }

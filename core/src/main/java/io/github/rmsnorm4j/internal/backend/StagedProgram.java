@@ -25,13 +25,13 @@ public final class StagedProgram {
    *
    * @param reads the places of the rows that it reads
    * @param writes the places of the rows that it writes
-   * @param sums how many row sums it has
+   * @param sums whether it sums elements of a row
    */
-  record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, int sums) {
+  record Ready(Extent extent, Kernel kernel, int[] reads, int[] writes, boolean sums) {
     static Ready of(Stage stage, Extent extent, Kernel kernel) {
       int[] reads = places(stage.read().keySet());
       int[] writes = places(stage.written().keySet());
-      return new Ready(extent, kernel, reads, writes, stage.sums().size());
+      return new Ready(extent, kernel, reads, writes, !stage.sums().isEmpty());
     }
 
     private static int[] places(Collection<Tensor> tensors) {

@@ -220,7 +220,7 @@ public final class StagedRows implements Worker {
       kernel.run(frame, rows, from, to);
       return;
     }
-    if (step.sums() > 0 && width > SumOrder.SUPER_BLOCK) {
+    if (step.sums() && width > SumOrder.SUPER_BLOCK) {
       sum(kernel, step, row, to);
       return;
     }

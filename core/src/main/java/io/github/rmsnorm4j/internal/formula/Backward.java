@@ -55,7 +55,7 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
     if (!formula.keptStatistic()) {
       steps.addAll(forward.statisticSteps(width));
     } else if (!storage.float64()) {
-      steps.add(Program.Step.ofNumbers(forward.keptRange()));
+      steps.add(Program.Step.ofNumbers(forward.given()));
     }
     steps.addAll(ofKnownStatistic(width, part));
     return storage.float64()

@@ -352,17 +352,8 @@ public record Forward(Storage storage, ForwardFormula formula, boolean onTheWay)
     return spec().leavesZeros() ? rstd.atLeast(INFINITY, ZERO, rstd) : rstd;
   }
 
-  /** The range of a statistic that was kept; float64 rows have one of row sums alone. */
-  public Stage keptRange() {
-    Stage.Builder stage = new Stage.Builder();
-    if (!storage.float64()) {
-      range(stage, row(ROOT), row(RSTD), row(MEAN));
-    }
-    return stage.build();
-  }
-
-  /** The root that divides, from a given rstd; and the range. */
-  private Stage given() {
+  /** The root that divides, from an rstd that is given; and the range of what is given. */
+  Stage given() {
     Stage.Builder stage = new Stage.Builder();
     Value root = inRowType(ONE.over(row(RSTD)));
     if (divides()) {
