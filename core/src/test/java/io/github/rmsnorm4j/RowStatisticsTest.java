@@ -202,6 +202,26 @@ class RowStatisticsTest {
     }
   }
 
+  /** Also from an rstd that is not of such a root. */
+  @Test
+  void aRootOfSixteenBitsIsRoundedToThem() {
+    ElementType type = ElementType.FLOAT16;
+    double root = Rounding.to(type, (float) (1 / 0.7));
+    short[] x = new short[96];
+    for (Backend backend : Backends.EACH) {
+      short[] y = new short[96];
+      RmsNorm norm = RmsNorm.builder(96).castOrder(CastOrder.NONE_DIVIDED).backend(backend).build();
+      for (int i = 0; i < 96; i++) {
+        x[i] = Float.floatToFloat16(1 + i / 128f);
+      }
+      norm.apply(Rows.of(x, type, 96), RowStatistics.of(new double[] {0.7}), Rows.of(y, type, 96));
+      for (int i = 0; i < 96; i++) {
+        double wanted = Rounding.to(type, (1 + i / 128f) / (float) root);
+        assertThat(Float.float16ToFloat(y[i])).as("%d on %s", i, backend).isEqualTo((float) wanted);
+      }
+    }
+  }
+
   /** Squares that leave the range of float64. */
   @Test
   void infiniteSumsGiveAnRstdOfZero() {
