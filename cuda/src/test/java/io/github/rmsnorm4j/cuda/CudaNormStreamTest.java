@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.cuda.driver.EntryPoint;
 import java.lang.foreign.MemorySegment;
@@ -76,8 +77,9 @@ class CudaNormStreamTest extends RefusedCalls {
     Saved saved = new Saved(Keep.INPUT, ROWS);
     float[] dx = new float[in.length];
     float[] dgain = new float[WIDTH];
-    cpu.apply(in, new float[in.length], saved);
-    cpu.backward(in, saved, dx, ParameterGradients.assigned(dgain, null));
+    Rows ofCpu = Rows.of(in, WIDTH);
+    cpu.apply(ofCpu, Rows.of(new float[in.length], WIDTH), saved);
+    cpu.backward(ofCpu, saved, Rows.of(dx, WIDTH), ParameterGradients.assigned(dgain, null));
 
     x.memory().copyFrom(MemorySegment.ofArray(in));
     CudaNorm there = onStream(cpu);
