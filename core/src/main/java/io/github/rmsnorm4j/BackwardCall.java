@@ -14,12 +14,14 @@ import org.jspecify.annotations.Nullable;
  * The operands of a backward call, and its way from the checks to the kernels. Gain and bias are
  * those of the forward call.
  */
-final class BackwardCall {
+final class BackwardCall implements CallOperands {
   private final Norm norm;
   private final Saved saved;
 
   /** By the place of their tensor; null where the call has none. */
   private final @Nullable Rows[] rows;
+
+  private ParameterGradients gradients = ParameterGradients.NONE;
 
   private BackwardCall(Norm norm, Saved saved, Rows dy, Rows dx, Tensor last) {
     this.norm = norm;
@@ -44,8 +46,26 @@ final class BackwardCall {
     Rows z = NormArguments.requireNonNull(saved.z(), "z of saved");
     rows[Forward.X.place()] = kept;
     rows[Forward.Z.place()] = z;
-    rows[Backward.DZ.place()] = dz;
-    BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, z, dx, dz);
+    rows[Backward.DZ.place()] = NormArguments.requireNonNull(dz, "dz");
+  }
+
+  @Override
+  public @Nullable Object of(CallOperand operand) {
+    return switch (operand) {
+      case KEPT -> rows[Forward.X.place()];
+      case DRESIDUAL -> rows[Forward.RESIDUAL.place()];
+      case DY -> rows[Backward.DY.place()];
+      case DX -> rows[Backward.DX.place()];
+      case Z -> saved.z();
+      case DZ -> rows.length > Backward.DZ.place() ? rows[Backward.DZ.place()] : null;
+      case GAIN -> saved.gain();
+      case BIAS -> saved.bias();
+      case KEPT_MEAN -> saved.mean();
+      case KEPT_RSTD -> saved.rstd();
+      case DGAIN -> gradients.gain();
+      case DBIAS -> gradients.bias();
+      default -> null;
+    };
   }
 
   BackwardCall adding(Rows dresidual) {
@@ -59,24 +79,17 @@ final class BackwardCall {
    * @param given null if the gradients of gain and bias are not wanted
    */
   void run(@Nullable ParameterGradients given) {
-    ParameterGradients gradients = given == null ? ParameterGradients.NONE : given;
-    int width = norm.width();
-    Rows dx = rows[Backward.DX.place()];
-    BackwardArguments.checkBackward(
-        width, rows[Backward.DY.place()], saved.kept(norm), rows[Forward.RESIDUAL.place()], dx);
+    gradients = given == null ? ParameterGradients.NONE : given;
+    BackwardArguments.check(norm, this);
     int parameters = GainAndBias.length(norm, saved.gain(), saved.bias());
-    BackwardArguments.checkGradients(gradients, parameters, width, norm.groupWidth, saved, rows);
-    BackwardArguments.checkStays(saved, dx, "dx");
-    if (rows.length > Backward.DZ.place()) {
-      BackwardArguments.checkStays(saved, rows[Backward.DZ.place()], "dz");
-    }
-    compute(gradients, parameters);
+    BackwardArguments.checkLengths(norm, gradients, parameters);
+    compute(parameters);
   }
 
   /** Relies on the checks. */
-  private void compute(ParameterGradients gradients, int parameters) {
+  private void compute(int parameters) {
     if (!FirstTier.isInJavasState()
-        && FloatingPointGuard.runs(isOfAnyThread(), () -> compute(gradients, parameters))) {
+        && FloatingPointGuard.runs(isOfAnyThread(), () -> compute(parameters))) {
       return;
     }
     boolean float64 = saved.kept(norm).type() == ElementType.FLOAT64;

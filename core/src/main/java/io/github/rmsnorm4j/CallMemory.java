@@ -86,6 +86,11 @@ record CallMemory(boolean addresses) {
     return true;
   }
 
+  /** Whether other threads than the caller's may access codes and scales. */
+  static boolean isOfAnyThread(QuantizedRows q) {
+    return isOfAnyThread(q.codes()) && (q.scales() == null || isOfAnyThread(q.scales()));
+  }
+
   /** Whether other threads than the caller's may access memory. */
   static boolean isOfAnyThread(MemorySegment segment) {
     return RowMemory.isOfAnyThread(segment);

@@ -5,110 +5,84 @@ import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Checks the operands of a forward call, by {@link NormArguments} and by the choices of its norm.
- */
+/** Checks forward calls: what {@link CallOperands} do not say, but the choices of the norm. */
 final class ForwardArguments {
   private ForwardArguments() {}
 
-  /**
-   * Checks a call that stores its output, except the rows of a gate.
-   *
-   * @return the output
-   */
-  static Rows check(ForwardCall of) {
+  /** Checks a call whose output is stored, or becomes codes. */
+  static void check(ForwardCall of) {
     Norm norm = of.norm;
-    Rows x = NormArguments.requireNonNull(of.x, "x");
-    Rows y = NormArguments.requireNonNull(of.y, "y");
-    NormArguments.check(
-        norm.width(),
-        norm.groupWidth,
-        x,
-        of.residual,
-        of.gain,
-        of.bias,
-        y,
-        of.mean,
-        meanName(norm),
-        of.rstd);
-    requireParameters(of);
-    return y;
+    Gate gate = norm.spec().gate();
+    if (of.z == null) {
+      NormArguments.requireNoGate(gate, of.residual);
+    } else {
+      NormArguments.requireGate(gate);
+    }
+    if (of.of(CallOperand.Q) == null) {
+      NormArguments.requireNonNull(of.y, "y");
+    }
+    of.check(norm, CallOperand.FORWARD);
+    long rows = of.x.rows();
+    NormArguments.requireRoom(of.mean, rows, norm.groups, meanOf(norm).toString());
+    NormArguments.requireRoom(of.rstd, rows, norm.groups, "rstd");
+    requireParameters(norm, of.gain, of.bias);
   }
 
-  private static String meanName(Norm norm) {
-    return norm.spec().isOfLength() ? "length" : "mean";
+  private static CallOperand meanOf(Norm norm) {
+    return norm.spec().isOfLength() ? CallOperand.LENGTH : CallOperand.MEAN;
   }
 
-  private static void requireParameters(ForwardCall of) {
-    of.norm.spec().requireFormula(of.bias != null);
-    GainAndBias.length(of.norm, of.gain, of.bias);
+  private static void requireParameters(Norm norm, @Nullable Rows gain, @Nullable Rows bias) {
+    norm.spec().requireFormula(bias != null);
+    GainAndBias.length(norm, gain, bias);
   }
 
   /** What gain and bias of the caller have whatever x is; null for the norm's own. */
   static void checkShapes(Norm norm, @Nullable Rows gain, @Nullable Rows bias) {
     NormArguments.checkShape(gain, norm.width(), norm.groupWidth, "gain");
     NormArguments.checkShape(bias, norm.width(), norm.groupWidth, "bias");
-    norm.spec().requireFormula(bias != null);
-    GainAndBias.length(norm, gain, bias);
-  }
-
-  /** The caller's arrays of statistics must have room; null where they are not wanted. */
-  static void requireRoom(ForwardCall of) {
-    NormArguments.requireRoom(of.mean, of.x.rows(), of.norm.groups, meanName(of.norm));
-    NormArguments.requireRoom(of.rstd, of.x.rows(), of.norm.groups, "rstd");
-  }
-
-  /** Checks a call with the rows of a gate that stores its output. */
-  static void checkGated(ForwardCall of) {
-    Norm norm = of.norm;
-    Rows z = NormArguments.requireNonNull(of.z, "z");
-    NormArguments.checkGate(norm.spec().gate(), norm.width(), of.x, z);
-    NormArguments.requireSameOrDisjoint(check(of), z, "y", "z");
-  }
-
-  /** A backward pass with a gate needs x and z. */
-  static void requireKeptOfGate(ForwardCall of, Keep keep) {
-    if (keep == Keep.OUTPUT) {
-      throw new IllegalArgumentException(
-          "saved keeps the output, with a gate it must keep the input or nothing");
-    }
-    Rows z = NormArguments.requireNonNull(of.z, "z");
-    NormArguments.requireDistinct(z, NormArguments.requireNonNull(of.y, "y"), "z", false);
+    requireParameters(norm, gain, bias);
   }
 
   /**
    * Checks a call that keeps something for a backward pass.
    *
    * @param name the argument that saved is
-   * @param other more rows of the call, checked elsewhere; null without them
    */
-  static void checkKept(ForwardCall of, Saved saved, String name, @Nullable Rows other) {
+  static void checkKept(ForwardCall of, Saved saved, String name) {
     NormArguments.requireNonNull(saved, name);
     saved.requireRoom(NormArguments.requireNonNull(of.x, "x").rows(), of.norm.groups, name);
-    double[] mean = of.norm.spec().isCentred() ? saved.mean() : null;
-    check(of.keeping(mean, saved.rstd()));
-    if (other != null) {
-      NormArguments.requireApart(other, mean, "mean");
-      NormArguments.requireApart(other, saved.rstd(), "rstd");
-    }
-    requireKept(of, saved.keep(), other == null);
+    check(of);
+    requireApart(of, CallOperand.MEAN, saved.mean());
+    requireApart(of, CallOperand.RSTD, saved.rstd());
+    requireKept(of, saved.keep());
     if (saved.keep() == Keep.OUTPUT) {
       requireNoZeros(of);
     }
   }
 
-  /**
-   * Refuses to keep what no backward pass can begin from.
-   *
-   * @param either whether the output may be kept instead of the input
-   */
-  static void requireKept(ForwardCall of, Keep keep, boolean either) {
+  private static void requireApart(
+      ForwardCall of, CallOperand number, double @Nullable [] numbers) {
+    for (CallOperand other : CallOperand.FORWARD) {
+      CallOperands.requireApart(number, numbers, other, of.of(other));
+    }
+  }
+
+  /** Refuses to keep what no backward pass can begin from. */
+  static void requireKept(ForwardCall of, Keep keep) {
     Rows y = NormArguments.requireNonNull(of.y, "y");
+    if (of.z != null) {
+      if (keep == Keep.OUTPUT) {
+        throw new IllegalArgumentException(
+            "saved keeps the output, with a gate it must keep the input or nothing");
+      }
+      NormArguments.requireDistinct(of.z, y, "z", false);
+    }
     if (keep == Keep.OUTPUT) {
-      NormArguments.requireArithmetic(y, of.x, "y");
+      CallOperands.requireArithmetic(CallOperand.Y, y, CallOperand.X, of.x);
       requireWholeRow(of.norm);
     } else if (of.residual == null) {
-      NormArguments.requireDistinct(of.x, y, "x", either);
+      NormArguments.requireDistinct(of.x, y, "x", of.z == null);
     }
   }
 
@@ -160,34 +134,5 @@ final class ForwardArguments {
 
   private static boolean isZero(float value) {
     return Float.floatToRawIntBits(value) << 1 == 0;
-  }
-
-  /** Checks a call whose output becomes codes. */
-  static void checkQuantized(ForwardCall of, QuantizedRows q) {
-    Norm norm = of.norm;
-    if (of.y != null) {
-      if (of.z == null) {
-        check(of);
-      } else {
-        checkGated(of);
-      }
-    } else {
-      if (of.z != null) {
-        NormArguments.checkGate(norm.spec().gate(), norm.width(), of.x, of.z);
-      }
-      NormArguments.checkQuantized(norm.width(), of.x, of.residual);
-      NormArguments.checkParameter(of.gain, norm.width(), norm.groupWidth, of.x, null, "gain");
-      NormArguments.checkParameter(of.bias, norm.width(), norm.groupWidth, of.x, null, "bias");
-      NormArguments.requireApart(of.residual, of.gain, of.bias);
-      requireParameters(of);
-    }
-    QuantizedArguments.check(norm.width(), of.x, of.residual, q);
-    QuantizedArguments.requireApart(of.y, q, "y");
-    QuantizedArguments.requireApart(of.z, q, "z");
-    QuantizedArguments.requireApart(of.gain, q, "gain");
-    QuantizedArguments.requireApart(of.bias, q, "bias");
-    if (of.z == null) {
-      NormArguments.requireNoGate(norm.spec().gate(), of.residual);
-    }
   }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * The operands of a forward call, and its way from the checks to the kernels. It serves one call of
  * one thread.
  */
-final class ForwardCall {
+final class ForwardCall implements CallOperands {
   final Norm norm;
   final Rows x;
 
@@ -38,6 +38,9 @@ final class ForwardCall {
   /** The bias of the caller; null for the norm's own. */
   @Nullable Rows bias;
 
+  /** Null where the output does not become codes. */
+  private @Nullable QuantizedRows q;
+
   double @Nullable [] mean;
   double @Nullable [] rstd;
 
@@ -48,6 +51,23 @@ final class ForwardCall {
     this.y = y;
     gain = norm.givenGain;
     bias = norm.givenBias;
+  }
+
+  @Override
+  public @Nullable Object of(CallOperand operand) {
+    return switch (operand) {
+      case X -> x;
+      case RESIDUAL -> residual;
+      case Z -> z;
+      case Y -> y;
+      case GAIN -> gain;
+      case BIAS -> bias;
+      case Q -> q;
+      case LENGTH -> norm.spec().isOfLength() ? mean : null;
+      case MEAN -> norm.spec().isOfLength() ? null : mean;
+      case RSTD -> rstd;
+      default -> null;
+    };
   }
 
   ForwardCall adding(Rows residual) {
@@ -74,28 +94,21 @@ final class ForwardCall {
     return this;
   }
 
+  /** With codes for the output. */
+  ForwardCall to(QuantizedRows q) {
+    this.q = NormArguments.requireNonNull(q, "q");
+    return this;
+  }
+
   /** A call that keeps nothing for a backward pass. */
   void run() {
-    if (z != null) {
-      ForwardArguments.checkGated(this);
-    } else {
-      NormArguments.requireNoGate(norm.spec().gate(), residual);
-      ForwardArguments.check(this);
-      ForwardArguments.requireRoom(this);
-    }
+    ForwardArguments.check(this);
     compute();
   }
 
   /** A call that keeps what its backward pass needs. */
   void keep(Saved saved) {
-    if (z == null) {
-      NormArguments.requireNoGate(norm.spec().gate(), residual);
-    } else {
-      ForwardArguments.checkGated(this);
-      Keep keep = NormArguments.requireNonNull(saved, "saved").keep();
-      ForwardArguments.requireKeptOfGate(this, keep);
-    }
-    ForwardArguments.checkKept(this, saved, "saved", z);
+    ForwardArguments.checkKept(this, saved, "saved");
     begin(saved);
     compute();
     end(saved);
@@ -115,7 +128,7 @@ final class ForwardCall {
 
   /** A call whose output becomes codes. */
   void quantize(QuantizedRows q) {
-    ForwardArguments.checkQuantized(this, q);
+    ForwardArguments.check(to(q));
     if (x.rows() > 0) {
       computeCodes(q);
     }
@@ -124,7 +137,7 @@ final class ForwardCall {
   private void computeCodes(QuantizedRows q) {
     if (!FirstTier.isInJavasState()
         && FloatingPointGuard.runs(
-            isOfAnyThread() && QuantizedArguments.isOfAnyThread(q), () -> computeCodes(q))) {
+            isOfAnyThread() && CallMemory.isOfAnyThread(q), () -> computeCodes(q))) {
       return;
     }
     CodeRule rule = norm.quantizer().rule();
@@ -143,7 +156,7 @@ final class ForwardCall {
     Staging gains = staging(gain);
     Staging biases = staging(bias);
     try (Call call = call(output, gains, biases)) {
-      boolean shared = CallMemory.isShared(call.rows()) && QuantizedArguments.isOfAnyThread(q);
+      boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isOfAnyThread(q);
       QuantizedRunner.run(
           call,
           parts.plans,

@@ -5,117 +5,12 @@ import java.util.IdentityHashMap;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Checks the arguments of a norm: shapes, overlap and access. Each call is checked once, here; the
- * kernels rely on it.
- */
+/** Checks the arguments of norms and views of rows; {@link CallOperands} checks those of calls. */
 final class NormArguments {
   /** The longest array that every JVM makes. */
   static final int MAX_ELEMENTS = Integer.MAX_VALUE - 8;
 
   private NormArguments() {}
-
-  static void check(
-      int width,
-      int group,
-      Rows x,
-      @Nullable Rows residual,
-      @Nullable Rows gain,
-      @Nullable Rows bias,
-      Rows y,
-      double @Nullable [] mean,
-      String meanName,
-      double @Nullable [] rstd) {
-    requireWidth(x, width, "x");
-    requireWidth(y, width, "y");
-    if (x.rows() != y.rows()) {
-      throw new IllegalArgumentException(
-          "y has " + y.rows() + " rows, x has " + x.rows() + ": they must be the same");
-    }
-    if (y.segment().isReadOnly()) {
-      throw new IllegalArgumentException("y is read-only, it must be writable");
-    }
-    requireAccess(x, "x");
-    requireAccess(y, "y");
-    if (Overlap.any(x, y) && !Overlap.isInPlace(x, y)) {
-      throw new IllegalArgumentException(
-          "rows of y overlap rows of x: they must be the same rows, or share no memory");
-    }
-    checkResidual(residual, width, x, y);
-    checkParameter(gain, width, group, x, y, "gain");
-    checkParameter(bias, width, group, x, y, "bias");
-    requireApart(residual, gain, bias);
-    checkStatistics(x, residual, y, mean, meanName);
-    checkStatistics(x, residual, y, rstd, "rstd");
-    requireTwoArrays(mean, rstd);
-  }
-
-  static void requireTwoArrays(double @Nullable [] mean, double @Nullable [] rstd) {
-    if (mean != null && mean == rstd) {
-      throw new IllegalArgumentException("mean and rstd are one array: each needs its own");
-    }
-  }
-
-  /** A residual must not be written over the parameters of the call; null where there are none. */
-  static void requireApart(@Nullable Rows residual, @Nullable Rows gain, @Nullable Rows bias) {
-    if (residual != null && (overlaps(gain, residual) || overlaps(bias, residual))) {
-      throw new IllegalArgumentException(
-          "residual overlaps the gain or the bias: they would be overwritten while in use");
-    }
-  }
-
-  /** Checks the rows of a call whose output is quantised only. */
-  static void checkQuantized(int width, Rows x, @Nullable Rows residual) {
-    requireWidth(x, width, "x");
-    requireAccess(x, "x");
-    checkResidual(residual, width, x, null);
-  }
-
-  private static void checkResidual(@Nullable Rows residual, int width, Rows x, @Nullable Rows y) {
-    if (residual == null) {
-      return;
-    }
-    requireWidth(residual, width, "residual");
-    if (residual.rows() != x.rows()) {
-      throw new IllegalArgumentException(
-          "residual has "
-              + residual.rows()
-              + " rows, x has "
-              + x.rows()
-              + ": they must be the same");
-    }
-    if ((residual.type() == ElementType.FLOAT64) != (x.type() == ElementType.FLOAT64)) {
-      throw new IllegalArgumentException(
-          "residual is "
-              + residual.type()
-              + ", x is "
-              + x.type()
-              + ": both must be float64, or neither");
-    }
-    if (residual.segment().isReadOnly()) {
-      throw new IllegalArgumentException("residual is read-only, it must be writable");
-    }
-    requireAccess(residual, "residual");
-    if (Overlap.any(residual, x) || y != null && Overlap.any(residual, y)) {
-      throw new IllegalArgumentException("residual overlaps x or y: it must be memory of its own");
-    }
-  }
-
-  /** Checks the rows of a gate; {@link #check} checks the others. */
-  static void checkGate(Gate gate, int width, Rows x, Rows z) {
-    requireGate(gate);
-    requireWidth(x, width, "x");
-    requireWidth(z, width, "z");
-    if (z.rows() != x.rows()) {
-      throw new IllegalArgumentException(
-          "z has " + z.rows() + " rows, x has " + x.rows() + ": they must be the same");
-    }
-    if ((z.type() == ElementType.FLOAT64) != (x.type() == ElementType.FLOAT64)) {
-      throw new IllegalArgumentException(
-          "z is " + z.type() + ", x is " + x.type() + ": both must be float64, or neither");
-    }
-    requireAccess(z, "z");
-  }
 
   static void requireGate(Gate gate) {
     if (gate == Gate.NONE) {
@@ -145,34 +40,6 @@ final class NormArguments {
     requireNoGate(gate, "applyGated");
   }
 
-  /** Rows of a backward pass must have the arithmetic of the forward pass. */
-  static void requireArithmetic(Rows rows, Rows forward, String name) {
-    if ((rows.type() == ElementType.FLOAT64) != (forward.type() == ElementType.FLOAT64)) {
-      throw new IllegalArgumentException(
-          name
-              + " is "
-              + rows.type()
-              + ", the forward pass was of "
-              + forward.type()
-              + ": both must be float64, or neither");
-    }
-  }
-
-  static boolean overlapsArray(@Nullable Object array, Rows rows) {
-    return array != null && Overlap.withArray(rows, array);
-  }
-
-  static void requireSameOrDisjoint(Rows dx, Rows other, String written, String name) {
-    if (Overlap.any(dx, other) && !Overlap.isInPlace(dx, other)) {
-      throw new IllegalArgumentException(
-          "rows of "
-              + written
-              + " overlap rows of "
-              + name
-              + ": they must be the same rows, or share no memory");
-    }
-  }
-
   /**
    * Refuses an output where the input is that a backward pass needs.
    *
@@ -186,29 +53,11 @@ final class NormArguments {
     }
   }
 
-  static boolean overlaps(@Nullable Rows parameter, Rows rows) {
-    return parameter != null && Overlap.any(parameter, rows);
-  }
-
-  /** Checks a gain or a bias of a call; null where there is none, y too. */
-  static void checkParameter(
-      @Nullable Rows parameter, int width, int group, Rows x, @Nullable Rows y, String name) {
-    if (parameter == null) {
-      return;
-    }
-    checkShape(parameter, width, group, name);
-    requireSamples(parameter, x.rows(), name);
+  /** Checks a gain or a bias of a call with rows. */
+  static void checkParameter(Rows parameter, Norm norm, long rows, String name) {
+    checkShape(parameter, norm.width(), norm.groupWidth, name);
+    requireSamples(parameter, rows, name);
     requireAccess(parameter, name);
-    if (y != null) {
-      requireNotWritten(parameter, y, name);
-    }
-  }
-
-  static void requireNotWritten(Rows parameter, Rows y, String name) {
-    if (Overlap.any(parameter, y)) {
-      throw new IllegalArgumentException(
-          name + " overlaps y: it would be overwritten while in use");
-    }
   }
 
   /** What a gain or a bias of a call has whatever x is; null where there is none. */
@@ -257,30 +106,6 @@ final class NormArguments {
       throw new IllegalArgumentException(
           (name + " has room for " + values.length + (groups > 1 ? " groups" : " rows"))
               + (", there are " + rows * groups));
-    }
-  }
-
-  private static void checkStatistics(
-      Rows x, @Nullable Rows residual, Rows y, double @Nullable [] values, String name) {
-    requireApart(x, values, name);
-    requireApart(y, values, name);
-    if (residual != null) {
-      requireApart(residual, values, name);
-    }
-  }
-
-  /** Statistics, where they are wanted, must share no memory with rows. */
-  static void requireApart(Rows rows, double @Nullable [] values, String name) {
-    if (overlapsArray(values, rows)) {
-      throw new IllegalArgumentException(
-          name + " overlaps rows of the call: it must be an array of its own");
-    }
-  }
-
-  static void requireWidth(Rows rows, int width, String name) {
-    if (requireNonNull(rows, name).width() != width) {
-      throw new IllegalArgumentException(
-          name + " has rows " + rows.width() + " wide, the norm is " + width + " wide");
     }
   }
 

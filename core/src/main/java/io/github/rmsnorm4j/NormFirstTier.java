@@ -31,8 +31,7 @@ final class NormFirstTier extends FirstTier {
     if (x == null || y == null || !isFit(x, residual, y) || !isInJavasState()) {
       return false;
     }
-    int width = norm.width();
-    NormArguments.check(width, norm.groupWidth, x, residual, null, null, y, null, "mean", null);
+    CallOperands.check(norm.width(), x, residual, y);
     if (!apply(x, residual, y) && !computeByKernels(x, residual, y)) {
       applyAll(x, residual, y);
     }

@@ -37,10 +37,16 @@ record NormPair(ForwardCall first, ForwardCall next) {
     }
   }
 
+  /** The residual is not written over the gain or bias of the first norm. */
+  void check() {
+    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.GAIN, first.gain);
+    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.BIAS, first.bias);
+  }
+
   /** A call that keeps nothing. */
   void run() {
+    check();
     ForwardArguments.check(first);
-    NormArguments.requireApart(next.residual, first.gain, first.bias);
     ForwardArguments.check(next);
     compute();
   }
@@ -52,9 +58,11 @@ record NormPair(ForwardCall first, ForwardCall next) {
           "saved and savedOfNext are one object: each needs its own");
     }
     requireKept(saved.keep());
-    ForwardArguments.checkKept(first, saved, "saved", next.residual);
-    NormArguments.requireApart(next.residual, first.gain, first.bias);
-    ForwardArguments.checkKept(next, savedOfNext, "savedOfNext", null);
+    check();
+    ForwardArguments.checkKept(first, saved, "saved");
+    ForwardArguments.checkKept(next, savedOfNext, "savedOfNext");
+    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.MEAN, saved.mean());
+    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.RSTD, saved.rstd());
     first.begin(saved);
     next.begin(savedOfNext);
     compute();

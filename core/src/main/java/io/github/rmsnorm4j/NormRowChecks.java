@@ -20,17 +20,7 @@ record NormRowChecks(Norm norm) implements RowChecks {
       CallParameters parameters,
       Rows y,
       @Nullable Keep keep) {
-    ForwardCall call = call(x, residual, z, parameters, y);
-    if (z == null) {
-      NormArguments.requireNoGate(norm.spec().gate(), residual);
-      ForwardArguments.check(call);
-    } else {
-      ForwardArguments.checkGated(call);
-      if (keep != null) {
-        ForwardArguments.requireKeptOfGate(call, keep);
-      }
-    }
-    requireKept(call, keep, z == null);
+    checkKept(call(x, residual, z, parameters, y), keep);
   }
 
   private ForwardCall call(
@@ -45,11 +35,11 @@ record NormRowChecks(Norm norm) implements RowChecks {
     return call;
   }
 
-  private static void requireKept(ForwardCall call, @Nullable Keep keep, boolean either) {
-    if (keep == null) {
-      return;
+  private static void checkKept(ForwardCall call, @Nullable Keep keep) {
+    ForwardArguments.check(call);
+    if (keep != null) {
+      ForwardArguments.requireKept(call, keep);
     }
-    ForwardArguments.requireKept(call, keep, either);
     if (keep == Keep.OUTPUT && call.gain == null) {
       ForwardArguments.requireNoZeros(call);
     }
@@ -65,16 +55,18 @@ record NormRowChecks(Norm norm) implements RowChecks {
       Rows y,
       @Nullable Keep keep,
       @Nullable Keep keepOfNext) {
-    NormPair.requireFit(norm, ((NormRowChecks) next).norm);
+    NormRowChecks checks = (NormRowChecks) next;
+    NormPair.requireFit(norm, checks.norm);
     if (keep != null) {
       NormPair.requireKept(keep);
     }
-    NormArguments.requireNonNull(residual, "residual");
-    ForwardCall call = call(x, null, null, parameters, y);
-    ForwardArguments.check(call);
-    requireKept(call, keep, false);
-    NormArguments.requireApart(residual, parameters.gain(), parameters.bias());
-    next.forward(x, residual, null, parametersOfNext, y, keepOfNext);
+    NormPair pair =
+        new NormPair(
+            call(x, null, null, parameters, y),
+            checks.call(x, residual, null, parametersOfNext, y));
+    pair.check();
+    checkKept(pair.first(), keep);
+    checkKept(pair.next(), keepOfNext);
   }
 
   @Override
@@ -85,8 +77,34 @@ record NormRowChecks(Norm norm) implements RowChecks {
       CallParameters parameters,
       @Nullable Rows y,
       QuantizedRows q) {
-    ForwardArguments.checkQuantized(call(x, residual, z, parameters, y), q);
+    ForwardArguments.check(call(x, residual, z, parameters, y).to(q));
     return q.memory();
+  }
+
+  /** The rows of a backward call; numbers and gradients are in memory of a device. */
+  private record BackwardRows(
+      Rows dy,
+      Rows kept,
+      @Nullable Rows z,
+      @Nullable Rows dresidual,
+      CallParameters parameters,
+      Rows dx,
+      @Nullable Rows dz)
+      implements CallOperands {
+    @Override
+    public @Nullable Object of(CallOperand operand) {
+      return switch (operand) {
+        case KEPT -> kept;
+        case Z -> z;
+        case DY -> dy;
+        case DRESIDUAL -> dresidual;
+        case DX -> dx;
+        case DZ -> dz;
+        case GAIN -> parameters.gain();
+        case BIAS -> parameters.bias();
+        default -> null;
+      };
+    }
   }
 
   @Override
@@ -98,37 +116,18 @@ record NormRowChecks(Norm norm) implements RowChecks {
       CallParameters parameters,
       Rows dx,
       @Nullable Rows dz) {
-    Gate gate = norm.spec().gate();
     if (dz == null) {
-      NormArguments.requireNoGate(gate, "backwardGated");
+      NormArguments.requireNoGate(norm.spec().gate(), "backwardGated");
     } else {
-      NormArguments.requireGate(gate);
-      Rows gated = NormArguments.requireNonNull(z, "z");
-      BackwardArguments.checkBackwardOfGate(norm.width(), dy, kept, gated, dx, dz);
+      NormArguments.requireGate(norm.spec().gate());
     }
-    BackwardArguments.checkBackward(norm.width(), dy, kept, dresidual, dx);
-    requireStays(parameters, dx, "dx");
-    if (dz != null) {
-      requireStays(parameters, dz, "dz");
-    }
-  }
-
-  private static void requireStays(CallParameters parameters, Rows written, String name) {
-    requireAccess(parameters.gain(), "gain");
-    requireAccess(parameters.bias(), "bias");
-    BackwardArguments.requireStays(parameters.gain(), parameters.bias(), written, name);
-  }
-
-  private static void requireAccess(@Nullable Rows parameter, String name) {
-    if (parameter != null) {
-      NormArguments.requireAccess(parameter, name);
-    }
+    BackwardArguments.check(norm, new BackwardRows(dy, kept, z, dresidual, parameters, dx, dz));
   }
 
   @Override
   public void gradients(CallParameters parameters, int gain, int bias) {
     int length = GainAndBias.length(norm, parameters.gain(), parameters.bias());
-    BackwardArguments.checkLengths(gain, bias, length, norm.width(), norm.groupWidth);
+    BackwardArguments.checkLengths(norm, gain, bias, length);
   }
 
   @Override

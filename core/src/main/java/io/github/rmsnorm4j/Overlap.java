@@ -54,8 +54,45 @@ final class Overlap {
     return false;
   }
 
+  /** Whether two operands share memory: rows, codes with their scales, float[] or double[]. */
+  static boolean any(Object a, Object b) {
+    return switch (a) {
+      case Rows rows when b instanceof Rows others -> any(rows, others);
+      case Rows rows when b instanceof QuantizedRows q -> any(q, rows);
+      case Rows rows -> withArray(rows, b);
+      case QuantizedRows q when b instanceof Rows rows -> any(q, rows);
+      default -> b instanceof Rows rows ? withArray(rows, a) : a == b;
+    };
+  }
+
+  /** Whether codes or scales share a byte with any row. */
+  private static boolean any(QuantizedRows q, Rows rows) {
+    long bytes = q.type().rowBytes(q.width());
+    return any(q.codes(), q.rows(), bytes, q.codeStride(), rows)
+        || q.scales() != null
+            && any(q.scales(), q.rows(), scaleBytes(q), q.scaleStride() * Float.BYTES, rows);
+  }
+
+  /** Whether codes share a byte with their own scales. */
+  static boolean codesAndScales(QuantizedRows q) {
+    return q.scales() != null
+        && any(
+            q.codes(),
+            q.rows(),
+            q.type().rowBytes(q.width()),
+            q.codeStride(),
+            q.scales(),
+            q.rows(),
+            scaleBytes(q),
+            q.scaleStride() * Float.BYTES);
+  }
+
+  private static long scaleBytes(QuantizedRows q) {
+    return (long) q.type().scales(q.width()) * Float.BYTES;
+  }
+
   /** Whether a view overlaps a float[] or double[], from its first element to its last. */
-  static boolean withArray(Rows x, Object array) {
+  private static boolean withArray(Rows x, Object array) {
     if (x.segment().isNative() || isOfAnother(x.segment(), array)) {
       return false;
     }

@@ -338,10 +338,10 @@ public final class QuantizedRows {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void dequantize(Rows y) {
-    QuantizedArguments.checkDequantized(this, y);
+    CallOperands.checkDequantized(this, y);
     if (!FirstTier.isInJavasState()
         && FloatingPointGuard.runs(
-            QuantizedArguments.isOfAnyThread(y, this), () -> dequantize(y))) {
+            CallMemory.isOfAnyThread(y) && CallMemory.isOfAnyThread(this), () -> dequantize(y))) {
       return;
     }
     RowMemory into = y.memory(y.rowStride() * y.type().bytes(), 0, 0, false);

@@ -162,12 +162,14 @@ public final class Quantizer {
    * @throws WrongThreadException if a segment is confined to another thread
    */
   public void quantize(Rows x, QuantizedRows q, int threads) {
-    QuantizedArguments.requireThreads(threads);
-    QuantizedArguments.check(x, q);
+    if (threads < 1) {
+      throw new IllegalArgumentException("threads is " + threads + ", it must be at least 1");
+    }
+    CallOperands.checkQuantized(x, q);
     if (x.rows() == 0) {
       return;
     }
-    boolean shared = QuantizedArguments.isOfAnyThread(x, q);
+    boolean shared = CallMemory.isOfAnyThread(x) && CallMemory.isOfAnyThread(q);
     if (!FirstTier.isInJavasState()
         && FloatingPointGuard.runs(shared, () -> quantize(x, q, threads))) {
       return;

@@ -38,7 +38,7 @@ public final class RowStatistics {
   public static RowStatistics of(double[] mean, double[] rstd) {
     NormArguments.requireNonNull(mean, "mean");
     NormArguments.requireNonNull(rstd, "rstd");
-    NormArguments.requireTwoArrays(mean, rstd);
+    CallOperands.requireApart(CallOperand.MEAN, mean, CallOperand.RSTD, rstd);
     return new RowStatistics(mean, rstd);
   }
 

@@ -11,8 +11,8 @@ final class SeparateRows {
   static void apply(Norm norm, float[][] x, float[][] y) {
     NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
     NormArguments.requireRows(x, y, norm.width());
-    checkParameter(norm.givenGain, x, y, "gain");
-    checkParameter(norm.givenBias, x, y, "bias");
+    checkParameter(norm.givenGain, x, y, CallOperand.GAIN);
+    checkParameter(norm.givenBias, x, y, CallOperand.BIAS);
     int threads = CallMemory.isOfAnyThread(norm.givenGain, norm.givenBias) ? norm.threads : 1;
     int useful = Runner.useful(2.0 * Float.BYTES * norm.width() * x.length, threads);
     RowScheduler.run(x.length, useful, (from, to) -> apply(norm, x, y, (int) from, (int) to));
@@ -25,14 +25,14 @@ final class SeparateRows {
   }
 
   private static void checkParameter(
-      @Nullable Rows parameter, float[][] x, float[][] y, String name) {
+      @Nullable Rows parameter, float[][] x, float[][] y, CallOperand operand) {
     if (parameter == null) {
       return;
     }
-    NormArguments.requireSamples(parameter, x.length, name);
-    NormArguments.requireAccess(parameter, name);
+    NormArguments.requireSamples(parameter, x.length, operand.toString());
+    NormArguments.requireAccess(parameter, operand.toString());
     for (float[] row : y) {
-      NormArguments.requireNotWritten(parameter, Rows.of(row, row.length), name);
+      CallOperands.requireApart(CallOperand.Y, row, operand, parameter);
     }
   }
 

@@ -6,7 +6,7 @@ final class StatisticArguments {
 
   static void checkInput(Norm norm, Rows x) {
     NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
-    NormArguments.requireWidth(x, norm.width(), "x");
+    CallOperands.requireWidth(CallOperand.X, x, norm.width());
     NormArguments.requireAccess(x, "x");
   }
 
@@ -70,13 +70,6 @@ final class StatisticArguments {
     if (norm.spec().epsilon().isEmpty()) {
       throw new IllegalArgumentException(
           "epsilon is that of the type of the rows, of a norm with sums it must be a number");
-    }
-  }
-
-  static void requireApart(double[] sums, RowStatistics into) {
-    if (sums == into.mean() || sums == into.rstd()) {
-      throw new IllegalArgumentException(
-          (sums == into.mean() ? "mean" : "rstd") + " is sums: it must be an array of its own");
     }
   }
 }

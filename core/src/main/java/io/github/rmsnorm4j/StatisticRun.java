@@ -24,8 +24,8 @@ final class StatisticRun {
   static void statistics(Norm norm, Rows x, RowStatistics into) {
     StatisticArguments.checkInput(norm, x);
     StatisticArguments.check(norm, into, x.rows() * norm.groups, "into");
-    NormArguments.requireApart(x, into.mean(), "mean");
-    NormArguments.requireApart(x, into.rstd(), "rstd");
+    CallOperands.requireApart(CallOperand.MEAN, into.mean(), CallOperand.X, x);
+    CallOperands.requireApart(CallOperand.RSTD, into.rstd(), CallOperand.X, x);
     new ForwardCall(norm, x, null).compute(Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
   }
 
@@ -34,7 +34,7 @@ final class StatisticRun {
     StatisticArguments.requireSums(norm);
     long rows = x.rows() * norm.groups;
     StatisticArguments.requireCount(norm, sums, rows);
-    NormArguments.requireApart(x, sums, "sums");
+    CallOperands.requireApart(CallOperand.SUMS, sums, CallOperand.X, x);
     boolean centred = norm.spec().isCentred();
     double[][] kept = new double[Tensor.Access.ROW.places()][];
     double[] squares = centred ? new double[(int) rows] : sums;
@@ -60,7 +60,8 @@ final class StatisticRun {
     int rows = StatisticArguments.rows(norm, sums);
     StatisticArguments.requireColumns(norm, columns);
     StatisticArguments.check(norm, into, rows, "into");
-    StatisticArguments.requireApart(sums, into);
+    CallOperands.requireApart(CallOperand.MEAN, into.mean(), CallOperand.SUMS, sums);
+    CallOperands.requireApart(CallOperand.RSTD, into.rstd(), CallOperand.SUMS, sums);
     roots(norm, sums, rows, columns, into);
   }
 
