@@ -94,17 +94,18 @@ class GpuPageTest {
         static void parameters() {
           int rows = 6, width = 40;
           float[] in = numbers(rows * width), scales = numbers(3 * width), shifts = scales.clone();
-          LayerNorm cpu = LayerNorm.builder(width).gainOffset(1).build();
+          Norm cpu =
+              LayerNorm.builder(width)
+                  .gainOffset(1)
+                  .build()
+                  .withParameters(Rows.of(scales, width), Rows.of(shifts, width));
           float[] yOfCpu = new float[in.length], dxOfCpu = new float[in.length];
           float[] dscaleOfCpu = new float[3 * width], dshiftOfCpu = new float[3 * width];
           Saved kept = new Saved(Keep.INPUT, rows);
-          cpu.apply(
-              Rows.of(in, width),
-              Rows.of(scales, width),
-              Rows.of(shifts, width),
-              Rows.of(yOfCpu, width),
-              kept);
-          cpu.backward(in, kept, dxOfCpu, ParameterGradients.assigned(dscaleOfCpu, dshiftOfCpu));
+          Rows inOfCpu = Rows.of(in, width);
+          cpu.apply(inOfCpu, Rows.of(yOfCpu, width), kept);
+          ParameterGradients both = ParameterGradients.assigned(dscaleOfCpu, dshiftOfCpu);
+          cpu.backward(inOfCpu, kept, Rows.of(dxOfCpu, width), both);
           try (CudaDevice device = CudaDevice.open().orElseThrow();
               CudaStream stream = device.stream();
               Arena arena = Arena.ofConfined()) {
@@ -129,8 +130,10 @@ class GpuPageTest {
           float[] yOfCpu = new float[in.length], dxOfCpu = new float[in.length];
           float[] dgainOfCpu = new float[width];
           Saved kept = new Saved(Keep.INPUT, rows);
-          cpu.apply(in, yOfCpu, kept);
-          cpu.backward(in, kept, dxOfCpu, ParameterGradients.assigned(dgainOfCpu, null));
+          Rows inOfCpu = Rows.of(in, width);
+          cpu.apply(inOfCpu, Rows.of(yOfCpu, width), kept);
+          ParameterGradients ofGain = ParameterGradients.assigned(dgainOfCpu, null);
+          cpu.backward(inOfCpu, kept, Rows.of(dxOfCpu, width), ofGain);
           try (CudaDevice device = CudaDevice.open().orElseThrow();
               CudaStream stream = device.stream();
               Arena arena = Arena.ofConfined()) {
@@ -154,7 +157,8 @@ class GpuPageTest {
               Arena arena = Arena.ofConfined()) {
             CudaRows x = rows(device, arena, in, rows);
             %s
-            llama.apply(Rows.of(in, 4096), QuantizedRows.of(codesOfCpu, scalesOfCpu, type, 4096));
+            Rows inOfCpu = Rows.of(in, 4096);
+            llama.apply(inOfCpu, null, QuantizedRows.of(codesOfCpu, scalesOfCpu, type, 4096));
             same(CudaRows.of(scales, ElementType.FLOAT32, 1, rows), scalesOfCpu, "scales");
             codes.copyTo(MemorySegment.ofArray(codesThere));
             if (!Arrays.equals(codesThere, codesOfCpu)) {
