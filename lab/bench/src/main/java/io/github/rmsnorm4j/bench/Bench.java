@@ -50,6 +50,7 @@ import picocli.CommandLine.Spec;
       "  rmsnorm bench --quick",
       "  rmsnorm bench --only \"128 x 4096\" --threads 1 --check",
       "  rmsnorm bench --decode --check",
+      "  rmsnorm bench --calls --check",
       "  rmsnorm bench --loops",
       "  rmsnorm bench --variants --check",
       "  rmsnorm bench --traps",
@@ -58,8 +59,11 @@ import picocli.CommandLine.Spec;
     })
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
+  private static final String CALLS = "io.github.rmsnorm4j.benchmarks.MeasureCalls";
   private static final Set<String> WITH_DECODE =
       Set.of("--decode", "--width", "--only", "--jvms", "--check");
+
+  private static final Set<String> WITH_CALLS = Set.of("--calls", "--quick", "--check");
 
   private static final Set<String> WITH_AGAINST =
       Set.of("--against", "--only", "--quick", "--jvms");
@@ -147,6 +151,14 @@ final class Bench implements Callable<Integer> {
   private boolean decode;
 
   @Option(
+      names = "--calls",
+      description =
+          "Compare sixteen kinds of calls in turn with the same calls one kind after the other,"
+              + " and backward passes with a gain of samples or groups with plain ones, on one"
+              + " thread. Half a minute. Only --quick and --check go with it.")
+  private boolean calls;
+
+  @Option(
       names = "--width",
       paramLabel = "N",
       description = "The width of the rows of --decode (default: several).")
@@ -192,6 +204,9 @@ final class Bench implements Callable<Integer> {
     if (decode) {
       return decode();
     }
+    if (calls) {
+      return calls();
+    }
     if (width != null) {
       throw new WrongUseException("--width is for --decode");
     }
@@ -218,6 +233,22 @@ final class Bench implements Callable<Integer> {
     int rounds = jvms == null ? ROUNDS : jvms;
     PrintWriter out = spec.commandLine().getOut();
     return new Decode(width, text, rounds, check, out, spec.commandLine().getErr()).run();
+  }
+
+  private int calls() throws IOException, InterruptedException {
+    requireOnly("--calls", WITH_CALLS);
+    ModuleBuild build = Against.measurements();
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                build.classPath(build.checkout(), spec.commandLine().getErr()),
+                CALLS));
+    flag(command, "quick", quick);
+    flag(command, "check", check);
+    return ModuleBuild.run(new ProcessBuilder(command).inheritIO());
   }
 
   private void requireOnly(String name, Set<String> others) {

@@ -38,6 +38,7 @@ class BenchTest {
     assertThat(wrongUse("--decode", "--width", "0")).contains("--width is 0, it may be 1 to 65536");
     assertThat(wrongUse("--decode", "--only", "GroupNorm"))
         .contains("--only is 'GroupNorm', it must be in the title of a contest: RMSNorm 2048; ");
+    assertThat(wrongUse("--calls", "--jvms", "2")).contains("--calls excludes --jvms");
     assertThat(wrongUse("--width", "64")).contains("--width is for --decode");
   }
 
