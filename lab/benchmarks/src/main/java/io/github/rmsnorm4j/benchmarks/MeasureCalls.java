@@ -39,6 +39,8 @@ public final class MeasureCalls {
    */
   public static void main(String[] args) {
     List<String> given = List.of(args);
+    System.out.printf(
+        "%-58s %13s %13s %7s%n", "one thread, processor time", "plain", "call", "ratio");
     MeasureCalls calls = new MeasureCalls(given.contains("quick"));
     calls.kinds();
     calls.samples(256, 1, 1152, 2.2);
@@ -110,7 +112,7 @@ public final class MeasureCalls {
     compare(samples + " samples of " + rowsOfSample + " x " + width, one, each, goal);
   }
 
-  /** A gain that all groups share, and the same gain repeated for the whole row. */
+  /** Groups with a gain of the whole row, against whole rows and against groups that share one. */
   private void groups(int rows, int groups, int width, double goal) {
     float[] x = random(rows * groups * width);
     float[] dy = random(x.length);
@@ -119,13 +121,16 @@ public final class MeasureCalls {
     for (int i = 0; i < repeated.length; i++) {
       repeated[i] = gain[i % width];
     }
-    RmsNorm.Builder builder = RmsNorm.builder(groups * width).groupCount(groups).threads(1);
+    RmsNorm.Builder builder = RmsNorm.builder(groups * width).threads(1);
+    Pass whole = new Pass(builder.gain(repeated).build(), x, dy, groups * width);
+    Pass own = new Pass(builder.groupCount(groups).build(), x, dy, groups * width);
     Pass shared = new Pass(builder.gain(gain).build(), x, dy, width);
-    Pass own = new Pass(builder.gain(repeated).build(), x, dy, groups * width);
     shared.run();
     own.run();
     require(shared.dx, own.dx);
-    compare(rows + " rows of " + groups + " groups of " + width, shared, own, goal);
+    String title = rows + " rows of " + groups + " groups of " + width;
+    compare(title, whole, own, goal);
+    compare(title + ", shared gain", shared, own, Double.NaN);
   }
 
   private void compare(String title, Pass plain, Pass other, double goal) {
