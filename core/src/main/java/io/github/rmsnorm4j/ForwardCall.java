@@ -7,8 +7,7 @@ import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
-import io.github.rmsnorm4j.internal.formula.ForwardFormula;
-import io.github.rmsnorm4j.internal.formula.ForwardPhase;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase.Phase;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
@@ -176,59 +175,42 @@ final class ForwardCall implements CallOperands {
 
   /** False, and nothing is written, if plain Java would do it. It relies on the checks. */
   boolean computeByKernels() {
-    BackEndParts parts = norm.backEndParts();
-    Staging gains = staging(gain);
-    Staging biases = staging(bias);
-    try (Call call = call(output(parts), gains, biases)) {
-      int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-      return Runner.runKernels(call, parts.plans, x.rows() * norm.groups, most);
-    } finally {
-      giveBack(gains);
-      giveBack(biases);
-      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
-    }
+    return run(null, null, false);
   }
 
   /** It relies on the checks. */
   private void compute() {
-    if (x.rows() == 0) {
-      return;
-    }
-    if (!FirstTier.isInJavasState() && FloatingPointGuard.runs(isOfAnyThread(), this::compute)) {
-      return;
-    }
-    BackEndParts parts = norm.backEndParts();
-    Staging gains = staging(gain);
-    Staging biases = staging(bias);
-    try (Call call = call(output(parts), gains, biases)) {
-      int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-      Runner.run(call, parts.plans, x.rows() * norm.groups, most);
-    } finally {
-      giveBack(gains);
-      giveBack(biases);
-      Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
-    }
+    compute(null, null);
   }
 
   /**
-   * A phase of a call of checked rows.
+   * Does a call of checked rows, or a phase of it.
    *
-   * @param numbers by place: takes numbers of rows, or gives them to the output
+   * @param phase null for the call
+   * @param numbers by place: takes numbers of rows, or gives them to the output; null for the call
    */
-  void compute(ForwardPhase.Phase phase, double @Nullable [] @Nullable [] numbers) {
+  void compute(@Nullable Phase phase, double @Nullable [] @Nullable [] numbers) {
     if (x.rows() == 0
         || !FirstTier.isInJavasState()
             && FloatingPointGuard.runs(isOfAnyThread(), () -> compute(phase, numbers))) {
       return;
     }
+    run(phase, numbers, true);
+  }
+
+  private boolean run(
+      @Nullable Phase phase, double @Nullable [] @Nullable [] numbers, boolean byAny) {
     BackEndParts parts = norm.backEndParts();
     Staging gains = staging(gain);
     Staging biases = staging(bias);
     try (Call whole = call(output(parts), gains, biases)) {
-      ForwardPhase formula = new ForwardPhase((ForwardFormula) whole.formula(), phase);
-      Call call = whole.phase(formula, y != null, numbers);
-      int threads = CallMemory.isShared(call.rows()) ? norm.threads : 1;
-      Runner.run(call, parts.plans, x.rows() * norm.groups, threads);
+      Call call = phase == null ? whole : whole.phase(phase, y != null, numbers);
+      int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
+      long rows = x.rows() * norm.groups;
+      if (byAny) {
+        Runner.run(call, parts.plans, rows, most);
+      }
+      return byAny || Runner.runKernels(call, parts.plans, rows, most);
     } finally {
       giveBack(gains);
       giveBack(biases);

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.device.CallParameters;
 import io.github.rmsnorm4j.internal.device.RowChecks;
+import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -12,27 +14,17 @@ record NormRowChecks(Norm norm) implements RowChecks {
     ForwardArguments.checkShapes(norm, of.gain(), of.bias());
   }
 
-  @Override
-  public void forward(
-      Rows x,
-      @Nullable Rows residual,
-      @Nullable Rows z,
-      CallParameters parameters,
-      Rows y,
-      @Nullable Keep keep) {
-    checkKept(call(x, residual, z, parameters, y), keep);
+  private ForwardCall call(RowsOfCall rows, CallParameters parameters) {
+    Rows x = NormArguments.requireNonNull(rows.of(Forward.X), "x");
+    ForwardCall call = new ForwardCall(norm, x, rows.of(Forward.Y));
+    call.residual = rows.of(Forward.RESIDUAL);
+    call.z = rows.of(Forward.Z);
+    return call.with(parameters.gain(), parameters.bias());
   }
 
-  private ForwardCall call(
-      Rows x,
-      @Nullable Rows residual,
-      @Nullable Rows z,
-      CallParameters parameters,
-      @Nullable Rows y) {
-    ForwardCall call = new ForwardCall(norm, x, y).with(parameters.gain(), parameters.bias());
-    call.residual = residual;
-    call.z = z;
-    return call;
+  @Override
+  public void forward(RowsOfCall rows, CallParameters parameters, @Nullable Keep keep) {
+    checkKept(call(rows, parameters), keep);
   }
 
   private static void checkKept(ForwardCall call, @Nullable Keep keep) {
@@ -47,12 +39,10 @@ record NormRowChecks(Norm norm) implements RowChecks {
 
   @Override
   public void forwardPair(
-      Rows x,
+      RowsOfCall rows,
       CallParameters parameters,
-      Rows residual,
       RowChecks next,
       CallParameters parametersOfNext,
-      Rows y,
       @Nullable Keep keep,
       @Nullable Keep keepOfNext) {
     NormRowChecks checks = (NormRowChecks) next;
@@ -60,68 +50,45 @@ record NormRowChecks(Norm norm) implements RowChecks {
     if (keep != null) {
       NormPair.requireKept(keep);
     }
-    NormPair pair =
-        new NormPair(
-            call(x, null, null, parameters, y),
-            checks.call(x, residual, null, parametersOfNext, y));
+    ForwardCall first = call(rows, parameters);
+    first.residual = null;
+    NormPair pair = new NormPair(first, checks.call(rows, parametersOfNext));
     pair.check();
-    checkKept(pair.first(), keep);
+    checkKept(first, keep);
     checkKept(pair.next(), keepOfNext);
   }
 
   @Override
-  public CodeMemory quantized(
-      Rows x,
-      @Nullable Rows residual,
-      @Nullable Rows z,
-      CallParameters parameters,
-      @Nullable Rows y,
-      QuantizedRows q) {
-    ForwardArguments.check(call(x, residual, z, parameters, y).to(q));
+  public CodeMemory quantized(RowsOfCall rows, CallParameters parameters, QuantizedRows q) {
+    ForwardArguments.check(call(rows, parameters).to(q));
     return q.memory();
   }
 
-  /** The rows of a backward call; numbers and gradients are in memory of a device. */
-  private record BackwardRows(
-      Rows dy,
-      Rows kept,
-      @Nullable Rows z,
-      @Nullable Rows dresidual,
-      CallParameters parameters,
-      Rows dx,
-      @Nullable Rows dz)
-      implements CallOperands {
-    @Override
-    public @Nullable Object of(CallOperand operand) {
-      return switch (operand) {
-        case KEPT -> kept;
-        case Z -> z;
-        case DY -> dy;
-        case DRESIDUAL -> dresidual;
-        case DX -> dx;
-        case DZ -> dz;
-        case GAIN -> parameters.gain();
-        case BIAS -> parameters.bias();
-        default -> null;
-      };
+  @Override
+  public void backward(RowsOfCall rows, CallParameters parameters) {
+    Gate gate = norm.spec().gate();
+    if (rows.of(Backward.DZ) == null) {
+      NormArguments.requireNoGate(gate, "backwardGated");
+    } else {
+      NormArguments.requireGate(gate);
     }
+    // Numbers and gradients are in memory of a device.
+    BackwardArguments.check(norm, operand -> of(operand, rows, parameters));
   }
 
-  @Override
-  public void backward(
-      Rows dy,
-      Rows kept,
-      @Nullable Rows z,
-      @Nullable Rows dresidual,
-      CallParameters parameters,
-      Rows dx,
-      @Nullable Rows dz) {
-    if (dz == null) {
-      NormArguments.requireNoGate(norm.spec().gate(), "backwardGated");
-    } else {
-      NormArguments.requireGate(norm.spec().gate());
-    }
-    BackwardArguments.check(norm, new BackwardRows(dy, kept, z, dresidual, parameters, dx, dz));
+  private static @Nullable Object of(
+      CallOperand operand, RowsOfCall rows, CallParameters parameters) {
+    return switch (operand) {
+      case KEPT -> rows.of(Forward.X);
+      case Z -> rows.of(Forward.Z);
+      case DY -> rows.of(Backward.DY);
+      case DRESIDUAL -> rows.of(Forward.RESIDUAL);
+      case DX -> rows.of(Backward.DX);
+      case DZ -> rows.of(Backward.DZ);
+      case GAIN -> parameters.gain();
+      case BIAS -> parameters.bias();
+      default -> null;
+    };
   }
 
   @Override

@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** The rows of a call, with the names that messages have for them. */
-final class CallRows {
+final class CallRows implements RowChecks.RowsOfCall {
   private record Named(String name, CudaRows rows) {}
 
   private final CudaDevice device;
@@ -55,7 +55,8 @@ final class CallRows {
   }
 
   /** For the checks that are the same as on the CPU; null where the call has none. */
-  Rows of(Tensor tensor) {
+  @Override
+  public Rows of(Tensor tensor) {
     CudaRows rows = get(tensor);
     return rows == null ? null : rows.forChecks();
   }

@@ -65,15 +65,7 @@ final class NormCalls {
   }
 
   private void check(CallRows rows, CudaSaved saved) {
-    norm.parts()
-        .checks()
-        .forward(
-            rows.of(Forward.X),
-            rows.of(Forward.RESIDUAL),
-            rows.of(Forward.Z),
-            parameters.forChecks(),
-            rows.of(Forward.Y),
-            keep(saved));
+    norm.parts().checks().forward(rows, parameters.forChecks(), keep(saved));
     requireRoom("saved", saved, rows);
   }
 
@@ -113,12 +105,10 @@ final class NormCalls {
     norm.parts()
         .checks()
         .forwardPair(
-            rows.of(Forward.X),
+            rows,
             parameters.forChecks(),
-            rows.of(Forward.RESIDUAL),
             next.parts().checks(),
             next.parameters().forChecks(),
-            rows.of(Forward.Y),
             keep(saved),
             keep(savedOfNext));
     if (x.type() != y.type()) {
@@ -164,15 +154,7 @@ final class NormCalls {
     CallRows rows = withoutOutput(x, residual, z).withOptional(Forward.Y, "y", y);
     CallRows.requireOn(norm.device(), CudaNorm.require(q, "q").codes(), "q");
     CodeMemory memory =
-        norm.parts()
-            .checks()
-            .quantized(
-                rows.of(Forward.X),
-                rows.of(Forward.RESIDUAL),
-                rows.of(Forward.Z),
-                parameters.forChecks(),
-                rows.of(Forward.Y),
-                q.forChecks());
+        norm.parts().checks().quantized(rows, parameters.forChecks(), q.forChecks());
     q.requireAccess();
     requireCount(x.rows());
     NormParts parts = norm.parts();
@@ -219,16 +201,7 @@ final class NormCalls {
             .with(Backward.DX, "dx", dx)
             .withOptional(Backward.DZ, "dz", dz);
     parameters.addTo(rows);
-    norm.parts()
-        .checks()
-        .backward(
-            rows.of(Backward.DY),
-            rows.of(Forward.X),
-            rows.of(Forward.Z),
-            rows.of(Forward.RESIDUAL),
-            parameters.forChecks(),
-            rows.of(Backward.DX),
-            rows.of(Backward.DZ));
+    norm.parts().checks().backward(rows, parameters.forChecks());
     saved.requireApart(rows);
     CudaGradients wanted = gradients == null ? CudaGradients.NONE : gradients;
     wanted.check(norm, saved, kept.type(), rows);

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.internal.backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Formula;
 import io.github.rmsnorm4j.internal.formula.Forward;
+import io.github.rmsnorm4j.internal.formula.ForwardFormula;
+import io.github.rmsnorm4j.internal.formula.ForwardPhase;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Storage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
@@ -85,11 +87,13 @@ public record Call(
    *
    * @param numbers by place: takes numbers of rows, or gives them to the output
    */
-  public Call phase(Formula phase, boolean output, double @Nullable [] @Nullable [] numbers) {
+  public Call phase(
+      ForwardPhase.Phase of, boolean output, double @Nullable [] @Nullable [] numbers) {
+    ForwardPhase phase = new ForwardPhase((ForwardFormula) formula, of);
+    RowMemory[] input = {rowsOf(Forward.X)};
     return output
         ? new Call(choices, phase, rows, gain, bias, ofNorm, null, numbers, copies)
-        : new Call(
-            choices, phase, new RowMemory[] {rowsOf(Forward.X)}, null, null, ofNorm, numbers, null);
+        : new Call(choices, phase, input, null, null, ofNorm, numbers, null);
   }
 
   /** The same call with rows of a tensor elsewhere. */
