@@ -79,7 +79,7 @@ public final class L2Norm extends Norm {
   }
 
   /** Collects the choices of an {@link L2Norm}. */
-  public static final class Builder extends Norm.Builder<Builder> {
+  public static final class Builder extends NormBuilder<Builder> {
     private Builder(NormSpec spec, int width) {
       super(spec, NormSpec.Kind.L2_NORM, width);
     }

@@ -87,7 +87,7 @@ public final class LayerNorm extends Norm {
   }
 
   /** Collects the choices of a {@link LayerNorm}. */
-  public static final class Builder extends Norm.Builder<Builder> {
+  public static final class Builder extends NormBuilder<Builder> {
     private Builder(NormSpec spec, int width) {
       super(spec, NormSpec.Kind.LAYER_NORM, width);
     }

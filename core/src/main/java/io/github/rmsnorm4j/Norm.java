@@ -3,7 +3,6 @@ package io.github.rmsnorm4j;
 import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.norm.Payoff;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * epsilon, gain and bias.
  *
  * <p><b>Threads.</b> A norm is immutable and may be used by any number of threads at once. A call
- * spreads its rows over up to {@link Builder#threads(int)} threads, the caller among them, and
+ * spreads its rows over up to {@link NormBuilder#threads(int)} threads, the caller among them, and
  * returns when all rows are written. An interrupt does not stop it and is still set when it
  * returns.
  *
@@ -87,7 +86,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /** Null before the first call of a back end, and in views, which have those of their source. */
   volatile @Nullable BackEndParts backEndParts;
 
-  Norm(Builder<?> builder) {
+  Norm(NormBuilder<?> builder) {
     width = builder.width;
     spec = builder.spec;
     spec.requireFormula(builder.bias != null);
@@ -227,9 +226,10 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * <p>The norm that is returned is one small object. It shares the kernels of this norm, which
    * need not be compiled again, and {@link Saved} objects: a backward pass has the gain and bias of
-   * its forward call, whichever of these norms it is called on. The {@linkplain Builder#gainOffset
-   * gain offset} is added to the caller's gain, too. What is null stays as it is in this norm. So a
-   * norm with a bias takes a gain of several samples only together with a bias.
+   * its forward call, whichever of these norms it is called on. The {@linkplain
+   * NormBuilder#gainOffset gain offset} is added to the caller's gain, too. What is null stays as
+   * it is in this norm. So a norm with a bias takes a gain of several samples only together with a
+   * bias.
    *
    * <p>They must not change during a call, or between a forward call and its backward call. No call
    * may write over them. Calls check whether their memory is closed or confined to another thread.
@@ -323,7 +323,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /**
    * Adds x to the residual, and normalises the sum, in one pass over whole float32 arrays: {@code
    * residual += x; y = norm(residual)}. All types are float32 here, so every {@link
-   * Builder#residualRounding(ResidualRounding)} gives the same bits.
+   * NormBuilder#residualRounding(ResidualRounding)} gives the same bits.
    *
    * @param x the rows that are added
    * @param residual takes the sum; an array of its own
@@ -483,8 +483,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /**
    * Normalises rows, and quantises the result: {@code q = quantise(norm(x))}. {@link
-   * Builder#quantizer} says by which rule. With y the bytes of q are those of {@code apply(x, y)}
-   * and then {@link Quantizer#quantize(Rows, QuantizedRows)}. Without y they are those of the
+   * NormBuilder#quantizer} says by which rule. With y the bytes of q are those of {@code apply(x,
+   * y)} and then {@link Quantizer#quantize(Rows, QuantizedRows)}. Without y they are those of the
    * result in float32, unless the rule rounds it to the type of x; the result of float64 rows is
    * rounded to float32.
    *
@@ -501,7 +501,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   /**
    * Adds x to the residual, and normalises the sum, in one pass: {@code residual += x; y =
-   * norm(residual)}. {@link Builder#residualRounding(ResidualRounding)} says when the sum is
+   * norm(residual)}. {@link NormBuilder#residualRounding(ResidualRounding)} says when the sum is
    * rounded to the type of the residual.
    *
    * @param x the rows that are added, of the norm's width
@@ -754,296 +754,5 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
 
   private static String text(@Nullable Rows given, @Nullable Parameter own, String name) {
     return given != null ? ", given " + name : own != null ? ", " + name : "";
-  }
-
-  /**
-   * Collects the choices of a norm. A builder is not for use by several threads at once; the norm
-   * that it builds is.
-   *
-   * @param <B> the builder's own type
-   */
-  public abstract static sealed class Builder<B extends Builder<B>>
-      permits RmsNorm.Builder, LayerNorm.Builder, L2Norm.Builder {
-    private final int width;
-
-    private NormSpec spec;
-    private @Nullable Parameter gain;
-    private @Nullable Parameter bias;
-    private int threads = Runtime.getRuntime().availableProcessors();
-    private boolean safe;
-    private @Nullable Backend backend;
-    private @Nullable Quantizer quantizer;
-
-    Builder(NormSpec spec, NormSpec.Kind kind, int width) {
-      if (Objects.requireNonNull(spec, "spec is null").kind() != kind) {
-        throw new IllegalArgumentException("spec is " + spec + ", it must be of kind " + kind);
-      }
-      if (width < 1) {
-        throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-      }
-      spec.part().elements(width);
-      spec.groups().count(width);
-      this.width = width;
-      this.spec = spec;
-    }
-
-    abstract B self();
-
-    /**
-     * {@return an immutable norm with the choices made so far}
-     *
-     * @throws IllegalArgumentException if two choices exclude each other, or gain or bias have
-     *     neither the width of the norm nor that of a group
-     */
-    public abstract Norm build();
-
-    final NormSpec spec() {
-      return spec;
-    }
-
-    final B with(NormSpec spec) {
-      this.spec = spec;
-      return self();
-    }
-
-    final int width() {
-      return width;
-    }
-
-    /**
-     * The epsilon. It is added to the mean square, or to the variance, inside the root, unless
-     * {@link #epsilonPlacement} says otherwise.
-     *
-     * @param epsilon finite and not negative; 0 is allowed, then a row of zeros becomes NaN
-     * @return this
-     * @throws IllegalArgumentException if it is negative, infinite or NaN
-     */
-    public B epsilon(double epsilon) {
-      return with(spec.withEpsilon(epsilon));
-    }
-
-    /**
-     * Where epsilon goes.
-     *
-     * @param placement {@link EpsilonPlacement#INSIDE} the root by default
-     * @return this
-     */
-    public B epsilonPlacement(EpsilonPlacement placement) {
-      return with(spec.withEpsilonPlacement(placement));
-    }
-
-    /**
-     * What is added to every element of a gain, in the compute type: 1 for models that store {@code
-     * gain - 1}, as Gemma does. Without a gain it has no effect.
-     *
-     * @param offset finite; 0 by default
-     * @return this
-     * @throws IllegalArgumentException if it is infinite or NaN
-     */
-    public B gainOffset(double offset) {
-      return with(spec.withGainOffset(offset));
-    }
-
-    /**
-     * When {@link Norm#addAndApply} rounds the sum of row and residual to the residual's type.
-     *
-     * @param rounding {@link ResidualRounding#FIRST} by default
-     * @return this
-     */
-    public B residualRounding(ResidualRounding rounding) {
-      return with(spec.withResidualRounding(rounding));
-    }
-
-    /**
-     * Whether {@link Norm#applyGated} multiplies the norm, or its input, by the activation of a
-     * second row.
-     *
-     * @param gate {@link Gate#NONE} by default
-     * @return this
-     * @throws IllegalArgumentException if this is a LayerNorm and the gate before it
-     */
-    public B gate(Gate gate) {
-      return with(spec.withGate(gate));
-    }
-
-    /**
-     * How many groups a row has. Each has a statistic of its own: the norm is that of rows of
-     * {@code width / count} elements. Gain and bias have an element for each element of a row, or
-     * for each element of a group if all groups share them.
-     *
-     * @param count of groups, 1 by default
-     * @return this
-     * @throws IllegalArgumentException if it does not divide the width, or the norm is partial
-     */
-    public B groupCount(int count) {
-      return groups(RowGroups.ofCount(count));
-    }
-
-    /**
-     * How many elements a group of a row has; see {@link #groupCount}. For a norm per head, rows of
-     * all heads of a token have groups of the size of a head.
-     *
-     * @param size elements of a group, the width by default
-     * @return this
-     * @throws IllegalArgumentException if it does not divide the width, or the norm is partial
-     */
-    public B groupSize(int size) {
-      return groups(RowGroups.ofSize(size));
-    }
-
-    private B groups(RowGroups groups) {
-      groups.count(width);
-      return with(spec.withGroups(groups));
-    }
-
-    /**
-     * The learned factor of each element of a row. Without a gain there is no multiplication.
-     *
-     * <p>Machine code reads gain and bias from native memory. All norms of a process together keep
-     * 32 MiB of such copies; the calls of norms beyond that copy gain and bias each time.
-     *
-     * @param gain as many elements as a row, or as a group; copied
-     * @return this
-     * @throws IllegalArgumentException if the length does not divide the width
-     */
-    public B gain(float[] gain) {
-      this.gain = parameter(gain, "gain");
-      return self();
-    }
-
-    /**
-     * The gain in float64. For float32 arithmetic it is rounded to float32.
-     *
-     * @param gain as many elements as a row, or as a group; copied
-     * @return this
-     * @throws IllegalArgumentException if the length does not divide the width
-     */
-    public B gain(double[] gain) {
-      this.gain = Parameter.of(NormArguments.requireArray(gain, width, spec.groups(), "gain"));
-      return self();
-    }
-
-    /**
-     * The gain in any memory and type. {@link Norm#withParameters} takes one that is not copied.
-     *
-     * @param gain one row of the width of the norm or of a group; copied
-     * @return this
-     * @throws IllegalArgumentException if it is not one row, or its width does not divide the
-     *     norm's
-     */
-    public B gain(Rows gain) {
-      this.gain = oneRow(gain, "gain");
-      return self();
-    }
-
-    /**
-     * The learned term added to each element of a row. Without a bias there is no addition.
-     *
-     * @param bias as many elements as a row, or as a group; copied
-     * @return this
-     * @throws IllegalArgumentException if the length does not divide the width
-     */
-    public B bias(float[] bias) {
-      this.bias = parameter(bias, "bias");
-      return self();
-    }
-
-    /**
-     * The bias in float64. For float32 arithmetic it is rounded to float32.
-     *
-     * @param bias as many elements as a row, or as a group; copied
-     * @return this
-     * @throws IllegalArgumentException if the length does not divide the width
-     */
-    public B bias(double[] bias) {
-      this.bias = Parameter.of(NormArguments.requireArray(bias, width, spec.groups(), "bias"));
-      return self();
-    }
-
-    /**
-     * The bias in any memory and type. {@link Norm#withParameters} takes one that is not copied.
-     *
-     * @param bias one row of the width of the norm or of a group; copied
-     * @return this
-     * @throws IllegalArgumentException if it is not one row, or its width does not divide the
-     *     norm's
-     */
-    public B bias(Rows bias) {
-      this.bias = oneRow(bias, "bias");
-      return self();
-    }
-
-    /**
-     * The largest number of threads of a call, including the caller's. A call uses fewer threads if
-     * each would have less than about a MiB to read and write. The default is the number of
-     * processors. The other threads are daemon threads of the library, which all norms share. After
-     * a call they stay awake for 50 microseconds, so that the next call need not wake them.
-     *
-     * @param threads 1 or more; 1 for programs that share out rows among their own threads
-     * @return this
-     * @throws IllegalArgumentException if it is below 1
-     */
-    public B threads(int threads) {
-      if (threads < 1) {
-        throw new IllegalArgumentException("threads is " + threads + ", it must be at least 1");
-      }
-      this.threads = threads;
-      return self();
-    }
-
-    /**
-     * Copies rows in native memory through a small buffer, with calls that check every access. Then
-     * a segment that another thread closes during a call gives an exception. Without {@code safe()}
-     * it can end the JVM. The copies take time: the rows "safe()" of docs/performance.md show how
-     * much.
-     *
-     * @return this
-     */
-    public B safe() {
-      this.safe = true;
-      return self();
-    }
-
-    /**
-     * Chooses what the kernels run on. The result does not depend on it.
-     *
-     * @param backend the default is {@link Backend#best()}
-     * @return this
-     */
-    public B backend(Backend backend) {
-      this.backend = backend;
-      return self();
-    }
-
-    /**
-     * The rule by which calls with {@link QuantizedRows} quantise. A rule says nothing of the norm:
-     * to get the codes of another system, also set the cast order and the rounding of the residual
-     * that the rule names.
-     *
-     * @param quantizer {@link Quantizer#defaults()} by default
-     * @return this
-     */
-    public B quantizer(Quantizer quantizer) {
-      this.quantizer = NormArguments.requireNonNull(quantizer, "quantizer");
-      return self();
-    }
-
-    /** The usual length needs no class that checks others. */
-    private Parameter parameter(float[] values, String name) {
-      if (values == null || values.length != width) {
-        NormArguments.requireArray(values, width, spec.groups(), name);
-      }
-      return Parameter.of(values);
-    }
-
-    private Parameter oneRow(Rows parameter, String name) {
-      if (NormArguments.requireNonNull(parameter, name).rows() != 1) {
-        throw new IllegalArgumentException(
-            name + " has " + parameter.rows() + " rows, it must be one row");
-      }
-      NormArguments.requireDivisor(parameter.width(), width, spec.groups(), name);
-      NormArguments.requireAccess(parameter, name);
-      return Parameter.of(parameter);
-    }
   }
 }

@@ -241,13 +241,13 @@ public record NormSpec(
    * @throws IllegalArgumentException if the width is below 1, the part leaves no element, or the
    *     groups do not divide the width
    */
-  public Norm.Builder<?> builder(int width) {
+  public NormBuilder<?> builder(int width) {
     return Builders.of(this, width);
   }
 
   /** A class of its own, since the JVM loads all builders to verify it. */
   private static final class Builders {
-    static Norm.Builder<?> of(NormSpec spec, int width) {
+    static NormBuilder<?> of(NormSpec spec, int width) {
       return switch (spec.kind) {
         case RMS_NORM -> RmsNorm.builder(spec, width);
         case LAYER_NORM -> LayerNorm.builder(spec, width);

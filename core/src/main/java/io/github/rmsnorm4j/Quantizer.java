@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.internal.quantized.CodeRule;
 
 /**
  * The rule by which elements become codes and scales. It is immutable; methods that begin with
- * {@code with} return another one. {@link Norm.Builder#quantizer} gives a norm its rule, and {@link
+ * {@code with} return another one. {@link NormBuilder#quantizer} gives a norm its rule, and {@link
  * #quantize} quantises any rows.
  *
  * <p>Each scale is that of the largest magnitude a of its block: d = a / 127 for int8 codes, and d

@@ -150,7 +150,7 @@ public final class RmsNorm extends Norm {
   }
 
   /** Collects the choices of an {@link RmsNorm}. */
-  public static final class Builder extends Norm.Builder<Builder> {
+  public static final class Builder extends NormBuilder<Builder> {
     private Builder(NormSpec spec, int width) {
       super(spec, NormSpec.Kind.RMS_NORM, width);
     }

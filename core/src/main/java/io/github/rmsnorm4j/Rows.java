@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * written. For example, the queries of a fused query/key/value projection with one head are rows of
  * width d at a stride of 3 d. With more heads, rows of width d would be the first head of each
  * token alone: take rows of width {@code heads * d}, and a norm with {@link
- * Norm.Builder#groupSize(int) groupSize(d)} if each head is normalised. The number of rows may be
- * 0; a row has at least one element. The view may be larger than 2^31 bytes.
+ * NormBuilder#groupSize(int) groupSize(d)} if each head is normalised. The number of rows may be 0;
+ * a row has at least one element. The view may be larger than 2^31 bytes.
  */
 public final class Rows {
   private final MemorySegment segment;
@@ -228,7 +228,7 @@ public final class Rows {
    *
    * <p>Kernels address native memory directly, so a shared arena must not be closed, by any thread,
    * while a norm is at work on it: that cannot be made safe at this speed, and ends the JVM. {@link
-   * Norm.Builder#safe()} makes it an exception. Mapped files are always treated that way: if
+   * NormBuilder#safe()} makes it an exception. Mapped files are always treated that way: if
    * somebody makes the file shorter while a norm is at work on rows behind its new end, the call
    * throws an {@link InternalError}, as the JVM does for every access there, and the JVM keeps
    * running. What was written before stays, so some rows of the output may be new and others old.

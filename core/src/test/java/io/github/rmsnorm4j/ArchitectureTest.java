@@ -100,7 +100,8 @@ class ArchitectureTest {
         + " internal.backend",
     "internal.lowering.machine, ElementType internal.formula internal.kernel internal.machine"
         + " internal.backend",
-    "internal.device, ElementType Keep Rows QuantizedRows internal.backend internal.quantized",
+    "internal.device, ElementType Keep Rows QuantizedRows internal.formula internal.backend"
+        + " internal.quantized",
     "internal.parallel,",
     "internal.quantized, ElementType CodeFactor CodeRounding ScaleFloor internal.formula"
         + " internal.codec internal.kernel internal.backend internal.machine",

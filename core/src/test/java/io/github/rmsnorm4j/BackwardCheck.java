@@ -27,7 +27,7 @@ final class BackwardCheck {
     }
   }
 
-  private void configure(Norm.Builder<?> builder) {
+  private void configure(NormBuilder<?> builder) {
     if (drawn.safe) {
       builder.safe();
     }

@@ -255,12 +255,12 @@ final class Case {
     return sums;
   }
 
-  private void configure(Norm.Builder<?> builder, Backend backend, int threads, Arena arena) {
+  private void configure(NormBuilder<?> builder, Backend backend, int threads, Arena arena) {
     configure(builder, backend, threads, ownParameters, arena);
   }
 
   private void configure(
-      Norm.Builder<?> builder, Backend backend, int threads, boolean own, Arena arena) {
+      NormBuilder<?> builder, Backend backend, int threads, boolean own, Arena arena) {
     builder.threads(threads).backend(backend);
     if (safe) {
       builder.safe();

@@ -164,7 +164,7 @@ class ErrorBoundTest {
       double[] x,
       double[] gain,
       double[] bias) {
-    Norm.Builder<?> builder = centred ? LayerNorm.builder(x.length) : RmsNorm.builder(x.length);
+    NormBuilder<?> builder = centred ? LayerNorm.builder(x.length) : RmsNorm.builder(x.length);
     builder.epsilon(epsilon);
     if (gain != null) {
       builder.gain(gain);

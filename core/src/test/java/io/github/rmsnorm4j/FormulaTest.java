@@ -72,7 +72,7 @@ class FormulaTest {
     check.isBelowOne(order + " and all that goes with it");
   }
 
-  private static void parameters(Norm.Builder<?> builder, Values gain, Values bias) {
+  private static void parameters(NormBuilder<?> builder, Values gain, Values bias) {
     if (gain != null) {
       builder.gain(rows(gain));
     }

@@ -90,7 +90,7 @@ class GateBoundTest {
       double[] gain,
       double[] bias) {
     NormSpec spec = centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
-    Norm.Builder<?> builder = spec.withEpsilon(epsilon).withGate(gate).builder(x.length);
+    NormBuilder<?> builder = spec.withEpsilon(epsilon).withGate(gate).builder(x.length);
     if (gain != null) {
       builder.gain(gain);
     }

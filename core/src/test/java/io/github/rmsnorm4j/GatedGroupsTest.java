@@ -89,7 +89,7 @@ class GatedGroupsTest {
           System.arraycopy(dgain, 0, wanted.dgain, g * width, width);
         }
         Results actual = empty(arena, type, width, apart);
-        Norm.Builder<?> builder = spec.builder(GROUPS * width).gain(gain).backend(backend);
+        NormBuilder<?> builder = spec.builder(GROUPS * width).gain(gain).backend(backend);
         run(
             builder.groupCount(GROUPS).build(),
             List.of(x.rows(), z.rows(), dy.rows()),

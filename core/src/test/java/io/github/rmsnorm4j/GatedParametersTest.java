@@ -78,7 +78,7 @@ class GatedParametersTest {
           NormSpec spec = (centred ? NormSpec.LAYERNORM : NormSpec.RMSNORM).withGate(gate);
           int call = samples + rows + gate.ordinal() + type.ordinal();
           for (Backend backend : Backends.inTurn(Backends.EACH, call)) {
-            Norm.Builder<?> builder = spec.builder(width).backend(backend);
+            NormBuilder<?> builder = spec.builder(width).backend(backend);
             Results actual = new Results(arena, type, samples, rows, width);
             actual.run(builder.build(), in, Rows.of(gain, width), Rows.of(bias, width), 0, samples);
             MemorySegment alone = arena.allocate(actual.y.byteSize(), 64);

@@ -53,7 +53,7 @@ class GoldenBitsTest {
       double[] gain = source.row(ElementType.FLOAT32, width, 1, 1);
       double[] bias = source.row(ElementType.FLOAT32, width, 1, 0);
       for (boolean plain : new boolean[] {true, false}) {
-        Norm.Builder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
+        NormBuilder<?> builder = centred ? LayerNorm.builder(width) : RmsNorm.builder(width);
         builder.backend(backend).threads(1).epsilon(plain ? 1e-5 : 1e-300);
         if (!plain) {
           builder.gain(gain).bias(bias);

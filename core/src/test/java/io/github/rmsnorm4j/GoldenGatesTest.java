@@ -38,7 +38,7 @@ class GoldenGatesTest {
       Golden.Source source = new Golden.Source(width * 8L + type.ordinal());
       double[] gain = source.row(ElementType.FLOAT32, width, 0.5, 1.25);
       double[] bias = source.row(ElementType.FLOAT32, width, 1, 0);
-      Norm.Builder<?> builder = spec.builder(width).backend(backend).threads(1).gain(gain);
+      NormBuilder<?> builder = spec.builder(width).backend(backend).threads(1).gain(gain);
       Norm norm = biased ? builder.bias(bias).build() : builder.build();
       double[] dgain = new double[width];
       double[] dbias = new double[width];

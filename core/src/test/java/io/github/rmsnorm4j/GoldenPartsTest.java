@@ -99,7 +99,7 @@ class GoldenPartsTest {
       int n = parts * groupWidth;
       double[] gain = source.row(ElementType.FLOAT32, n, 0.5, 1.25);
       double[] bias = source.row(ElementType.FLOAT32, n, 1, 0);
-      Norm.Builder<?> builder = spec.builder(groups * groupWidth).groupCount(groups);
+      NormBuilder<?> builder = spec.builder(groups * groupWidth).groupCount(groups);
       boolean samples = parts > 1 && groups == 1;
       if (!samples) {
         builder.gain(gain).bias(bias);

@@ -91,8 +91,8 @@ final class GroupCase {
     return floats;
   }
 
-  private Norm norm(NormSpec of, int n, int from, UnaryOperator<Norm.Builder<?>> more) {
-    Norm.Builder<?> builder = more.apply(of.builder(n));
+  private Norm norm(NormSpec of, int n, int from, UnaryOperator<NormBuilder<?>> more) {
+    NormBuilder<?> builder = more.apply(of.builder(n));
     int length = shared ? width : n;
     int start = shared ? 0 : from;
     if (!ofCall && gain != null) {
@@ -116,7 +116,7 @@ final class GroupCase {
 
   private CallResults results() {
     CallResults results = empty();
-    UnaryOperator<Norm.Builder<?>> plain = builder -> builder.backend(Backend.scalar());
+    UnaryOperator<NormBuilder<?>> plain = builder -> builder.backend(Backend.scalar());
     if (shared) {
       shared(results, norm(spec, width, 0, plain));
       return results;

@@ -113,7 +113,7 @@ abstract class GuardedCall {
         : configured(RmsNorm.builder(width).part(part), backend).build();
   }
 
-  private <B extends Norm.Builder<B>> B configured(B builder, Backend backend) {
+  private <B extends NormBuilder<B>> B configured(B builder, Backend backend) {
     if (gain != null && !ofCall) {
       builder.gain(gain);
     }

@@ -145,7 +145,7 @@ class LibtorchVectorsTest {
     return values;
   }
 
-  private static <B extends Norm.Builder<B>> B configured(
+  private static <B extends NormBuilder<B>> B configured(
       B builder, Vector vector, ElementType type, Backend backend) {
     if (vector.lines().containsKey("gain")) {
       builder.gain(rows(vector.lines().get("gain"), type));

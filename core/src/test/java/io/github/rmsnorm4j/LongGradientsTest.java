@@ -103,7 +103,7 @@ class LongGradientsTest {
       return Rows.of(segment, type, rows(), width);
     }
 
-    private <B extends Norm.Builder<B>> Norm norm(B builder, Backend backend) {
+    private <B extends NormBuilder<B>> Norm norm(B builder, Backend backend) {
       return builder.threads(2).backend(backend).build();
     }
 

@@ -30,7 +30,7 @@ class NarrowGradientsTest {
           : configure(RmsNorm.builder(width), backend).build();
     }
 
-    private <B extends Norm.Builder<B>> B configure(B builder, Backend backend) {
+    private <B extends NormBuilder<B>> B configure(B builder, Backend backend) {
       if (has(1)) {
         float[] gain = new float[width];
         for (int i = 0; i < width; i++) {

@@ -54,7 +54,7 @@ final class PreparedCall {
 
   private Norm norm(Backend backend, Rows gain, Rows bias) {
     int width = kind.width();
-    Norm.Builder<?> builder =
+    NormBuilder<?> builder =
         switch (kind.formula()) {
           case LAYER -> LayerNorm.builder(width);
           case LENGTH -> Norm.l2(width);

@@ -173,8 +173,8 @@ class QuantizedBitsTest {
               .withRoundedOutput(random.nextBoolean());
     }
 
-    private Norm.Builder<?> norm(boolean centred, CastOrder cast, float[] gain) {
-      Norm.Builder<?> builder =
+    private NormBuilder<?> norm(boolean centred, CastOrder cast, float[] gain) {
+      NormBuilder<?> builder =
           centred
               ? LayerNorm.builder(width).gain(gain)
               : RmsNorm.builder(width).castOrder(cast).gain(gain);

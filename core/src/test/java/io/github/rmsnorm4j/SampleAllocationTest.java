@@ -57,7 +57,7 @@ class SampleAllocationTest {
       }
     }
 
-    private static void of(Norm.Builder<?> builder, int samples, int ofSample, int width) {
+    private static void of(NormBuilder<?> builder, int samples, int ofSample, int width) {
       Norm norm = builder.threads(1).build();
       int rows = samples * ofSample;
       float[] values = new float[rows * width];

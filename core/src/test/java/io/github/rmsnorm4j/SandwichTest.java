@@ -75,7 +75,7 @@ class SandwichTest {
     }
 
     private Norm norm(NormSpec spec, Backend backend, int threads) {
-      Norm.Builder<?> builder = spec.builder(width).gain(gain).backend(backend).threads(threads);
+      NormBuilder<?> builder = spec.builder(width).gain(gain).backend(backend).threads(threads);
       return hasBias(spec) ? builder.bias(bias).build() : builder.build();
     }
 

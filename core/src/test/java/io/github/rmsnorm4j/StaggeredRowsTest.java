@@ -52,7 +52,7 @@ class StaggeredRowsTest {
     }
 
     Norm norm(Backend backend, int threads) {
-      Consumer<Norm.Builder<?>> more =
+      Consumer<NormBuilder<?>> more =
           builder -> {
             builder.backend(backend).threads(threads);
             if (gain != null) {

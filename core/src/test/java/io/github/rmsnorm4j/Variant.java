@@ -150,8 +150,8 @@ record Variant(int width, NormSpec spec) {
   }
 
   /** The norm, with what else is said to its builder. */
-  Norm norm(Consumer<Norm.Builder<?>> more) {
-    Norm.Builder<?> builder =
+  Norm norm(Consumer<NormBuilder<?>> more) {
+    NormBuilder<?> builder =
         switch (spec.kind()) {
           case RMS_NORM -> RmsNorm.builder(width);
           case LAYER_NORM -> LayerNorm.builder(width);

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Quantizer;
 import java.io.IOException;
@@ -40,7 +41,7 @@ public record NormSettings(
 
   /** Likewise, with the rule of codes and scales. */
   Norm norm(int width, Backend backend, Quantizer quantizer) throws IOException {
-    Norm.Builder<?> builder = spec.builder(width).backend(backend).quantizer(quantizer);
+    NormBuilder<?> builder = spec.builder(width).backend(backend).quantizer(quantizer);
     if (threads != null) {
       builder.threads(threads);
     }

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
-import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.cli.testing.PageBits;
@@ -193,7 +193,7 @@ record ExplainRow(
     return new Answer(values(type, patterns(type, y)), mean[0], rstd[0]);
   }
 
-  private void choose(Norm.Builder<?> builder, int[] gain, int[] bias) {
+  private void choose(NormBuilder<?> builder, int[] gain, int[] bias) {
     builder.epsilon(epsilon).backend(Backend.scalar());
     if (gain != null) {
       builder.gain(rows(gainType, gain));

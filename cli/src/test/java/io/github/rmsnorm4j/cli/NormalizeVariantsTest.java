@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
@@ -85,7 +86,7 @@ class NormalizeVariantsTest {
   void likeGivesThePreset(String like) throws IOException {
     for (Dtype dtype : FLOATING) {
       TestTensor x = rows(dtype);
-      Norm.Builder<?> builder = NormSpec.parse(like).builder(WIDTH);
+      NormBuilder<?> builder = NormSpec.parse(like).builder(WIDTH);
       assertGives(builder.build(), x, normalize(x, "--like=" + like));
       assertGives(
           builder.gain(gain.rows(WIDTH)).build(),

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cuda;
 
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.Rows;
@@ -109,7 +110,7 @@ public final class CudaNorm {
    *
    * <p>{@link Norm} says what they mean: one row, or both a row for each sample of x. They may be
    * of any type; kernels round them to the compute type, and add the {@linkplain
-   * Norm.Builder#gainOffset offset} of the norm to the gain. Where the output is kept, nobody looks
+   * NormBuilder#gainOffset offset} of the norm to the gain. Where the output is kept, nobody looks
    * whether a gain in the memory of the device has zeros: then gradients are NaN or infinite.
    *
    * <p>Gain and bias must not change until a stream has done the calls before, backward calls

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RowGroups;
@@ -170,7 +171,7 @@ final class BackwardCase {
   }
 
   private void compare(Way way) {
-    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+    NormBuilder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
     if (TestParameter.isOfNorm(gain)) {
       builder.gain(gain.onCpu());
     }

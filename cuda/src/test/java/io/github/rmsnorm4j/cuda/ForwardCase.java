@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowGroups;
@@ -193,7 +194,7 @@ final class ForwardCase {
     TestRows xOnCpu = x.copy();
     TestRows yOnCpu = inPlace ? xOnCpu : y.copy();
     TestRows residualOnCpu = residual == null ? null : residual.copy();
-    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+    NormBuilder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
     if (TestParameter.isOfNorm(gain)) {
       builder.gain(gain.onCpu());
     }

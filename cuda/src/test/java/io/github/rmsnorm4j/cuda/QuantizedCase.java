@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.CodeRounding;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
@@ -216,7 +217,7 @@ final class QuantizedCase {
   }
 
   private Norm norm() {
-    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+    NormBuilder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
     if (gain != null) {
       builder.gain(gain);
     }

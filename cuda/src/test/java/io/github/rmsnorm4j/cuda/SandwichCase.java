@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.Saved;
@@ -39,7 +40,7 @@ final class SandwichCase {
    */
   private record Half(NormSpec spec, TestParameter gain, TestParameter bias, Keep keep) {
     Norm norm(int width) {
-      Norm.Builder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
+      NormBuilder<?> builder = spec.builder(width).threads(1).backend(Backend.scalar());
       if (TestParameter.isOfNorm(gain)) {
         builder.gain(gain.onCpu());
       }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
@@ -115,7 +116,7 @@ class CombinationsPageTest {
   private static void call(NormSpec spec, List<String> names) {
     float[] gain = new float[WIDTH];
     Arrays.fill(gain, 1);
-    Norm.Builder<?> builder = spec.builder(WIDTH).gain(gain);
+    NormBuilder<?> builder = spec.builder(WIDTH).gain(gain);
     Norm norm = names.contains("bias") ? builder.bias(gain).build() : builder.build();
     boolean gated = spec.gate() != Gate.NONE;
     Rows residual = names.contains("residual") ? row() : null;

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.spark;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import java.io.Serializable;
@@ -62,7 +63,7 @@ record NormSettings(String norm, Integer width, double[] gain, ElementType gainT
    * @throws IllegalArgumentException if rows of that width cannot be normalised
    */
   Norm norm(int width) {
-    Norm.Builder<?> builder = NormSpec.parse(norm).builder(width).threads(1);
+    NormBuilder<?> builder = NormSpec.parse(norm).builder(width).threads(1);
     if (gain != null) {
       builder.gain(storedGain(gain, gainType == null ? ElementType.FLOAT64 : gainType));
     }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
@@ -154,8 +155,8 @@ class SameBitsTest {
         norm(spec, builder -> builder.gain(gain)), stage(spec).setGain(gain), ElementType.BFLOAT16);
   }
 
-  private static Norm norm(NormSpec spec, Consumer<Norm.Builder<?>> more) {
-    Norm.Builder<?> builder = spec.builder(WIDTH);
+  private static Norm norm(NormSpec spec, Consumer<NormBuilder<?>> more) {
+    NormBuilder<?> builder = spec.builder(WIDTH);
     more.accept(builder);
     return builder.build();
   }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.reference.Definitions;
 import io.github.rmsnorm4j.reference.Gradients;
@@ -29,7 +30,7 @@ public enum Kernel {
 
   /** A norm that stays on the caller's thread. */
   Norm norm(double[] gain, double[] bias, boolean safe, Backend backend) {
-    Norm.Builder<?> builder = spec.builder(gain.length).gain(gain).threads(1).backend(backend);
+    NormBuilder<?> builder = spec.builder(gain.length).gain(gain).threads(1).backend(backend);
     if (hasBias()) {
       builder.bias(bias);
     }

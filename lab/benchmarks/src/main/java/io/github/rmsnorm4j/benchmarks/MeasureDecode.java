@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.benchmarks;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.RmsNorm;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -154,7 +155,7 @@ public final class MeasureDecode {
   private void run() {
     long begin = System.nanoTime();
     for (int i = 0; subject != Competitor.LOOP && i < norms.length; i++) {
-      Norm.Builder<?> builder =
+      NormBuilder<?> builder =
           kind == Kind.LAYERNORM
               ? LayerNorm.builder(width).bias(biases[i])
               : RmsNorm.builder(width);

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.oracle;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 
@@ -56,7 +57,7 @@ record NormCase(
         : configured(RmsNorm.builder(width)).build();
   }
 
-  private <B extends Norm.Builder<B>> B configured(B builder) {
+  private <B extends NormBuilder<B>> B configured(B builder) {
     if (gain != null) {
       builder.gain(Elements.rows(gain, type, width));
     }

@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
@@ -140,7 +141,7 @@ final class Own {
   }
 
   private static Norm norm(Place place, Kernel kernel, int threads) {
-    Norm.Builder<?> builder =
+    NormBuilder<?> builder =
         kernel.spec().withEpsilon(place.epsilon).builder(place.contest.width());
     if (kernel.hasBias()) {
       builder.bias(place.bias);

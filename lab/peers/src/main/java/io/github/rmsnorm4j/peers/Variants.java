@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.CastOrder;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.Rows;
@@ -163,7 +164,7 @@ record Variants(Contest contest, KernelKind kind) {
   }
 
   Norm norm(Place place, NormSpec spec, double[] gain) {
-    Norm.Builder<?> builder = spec.builder(contest.width()).threads(1).backend(kind.backend());
+    NormBuilder<?> builder = spec.builder(contest.width()).threads(1).backend(kind.backend());
     if (gain != null) {
       builder.gain(gain);
       if (place.bias != null) {

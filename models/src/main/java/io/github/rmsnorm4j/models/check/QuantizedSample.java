@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.models.check;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
@@ -70,7 +71,7 @@ public record QuantizedSample(Rows x, Rows residual, QuantizedRows y, Rows gain,
 
   /** What a norm and each of the rules make, compared with Y. */
   Map<String, CodeScore> scores(NormSpec spec, Map<String, Quantizer> rules) {
-    Norm.Builder<?> builder = spec.builder(width()).backend(Backend.scalar()).threads(1);
+    NormBuilder<?> builder = spec.builder(width()).backend(Backend.scalar()).threads(1);
     if (gain != null) {
       builder.gain(gain);
     }

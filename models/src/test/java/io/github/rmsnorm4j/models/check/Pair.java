@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.RowGroups;
@@ -94,7 +95,7 @@ final class Pair {
   }
 
   private Norm norm(NormSpec of) {
-    Norm.Builder<?> builder = of.builder(width);
+    NormBuilder<?> builder = of.builder(width);
     if (gain != null) {
       builder.gain(TypedRows.of(gain, gainType));
     }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.studies.compare;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 
 /** What is compared: each norm as eager code runs it, and fused. */
@@ -47,7 +48,7 @@ public enum Variant {
 
   /** The library's norm of this kind. */
   Norm norm(float[] gain, float[] bias, int threads, Backend backend) {
-    Norm.Builder<?> builder = spec.builder(gain.length).gain(gain);
+    NormBuilder<?> builder = spec.builder(gain.length).gain(gain);
     if (!isRms()) {
       builder.bias(bias);
     }

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
@@ -67,7 +68,7 @@ final class BackwardExample {
     return kind.fromOutput() ? kind.columnType() : kind.x();
   }
 
-  private <B extends Norm.Builder<B>> B configured(B builder) {
+  private <B extends NormBuilder<B>> B configured(B builder) {
     if (kind.gain()) {
       builder.gain(Given.numbers(parameters.get(Forward.GAIN), kind.columnType()));
     }

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.LayerNorm;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.internal.formula.Forward;
@@ -96,8 +97,7 @@ class InterpretedKernelTest {
     }
   }
 
-  private static <B extends Norm.Builder<B>> B configured(
-      B builder, ForwardKind kind, Given given) {
+  private static <B extends NormBuilder<B>> B configured(B builder, ForwardKind kind, Given given) {
     if (kind.biased()) {
       builder.bias(Given.numbers(given.columns().get(Forward.BIAS), kind.columnType()));
     }

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import java.util.Arrays;
 import java.util.Set;
@@ -104,7 +105,7 @@ record NormCall(
   /** The norm. */
   Norm norm(Backend backend) {
     SplittableRandom random = random();
-    Norm.Builder<?> builder = spec.builder(width).threads(1).backend(backend);
+    NormBuilder<?> builder = spec.builder(width).threads(1).backend(backend);
     if (has(Trait.GAIN) && !hasOwnParameters()) {
       builder.gain(numbers(random));
     }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cuda.check;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
@@ -77,7 +78,7 @@ record QuantizedCall(NormCall call, QuantizedType type, Quantizer rule, boolean 
     double[] gain = new double[call.width()];
     SplittableRandom random = call.random();
     Arrays.setAll(gain, _ -> (float) random.nextDouble(0.5, 2));
-    Norm.Builder<?> builder = call.spec().builder(call.width()).gain(gain).threads(1);
+    NormBuilder<?> builder = call.spec().builder(call.width()).gain(gain).threads(1);
     return builder.backend(backend).quantizer(rule).build();
   }
 
