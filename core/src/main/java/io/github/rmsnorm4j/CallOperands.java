@@ -55,7 +55,7 @@ interface CallOperands {
       requireWidth(CallOperand.RESIDUAL, residual, width);
       requireLike(CallOperand.RESIDUAL, residual, CallOperand.X, x);
       requireApart(CallOperand.RESIDUAL, residual, CallOperand.X, x);
-      requireApart(CallOperand.RESIDUAL, residual, CallOperand.Y, y);
+      requireApart(CallOperand.Y, y, CallOperand.RESIDUAL, residual);
     }
   }
 
@@ -66,7 +66,7 @@ interface CallOperands {
       requireArithmetic(operand, rows, first, base);
     }
     if (operand.isWritten()) {
-      requireWritable(rows.segment(), operand + " is");
+      requireWritable(rows.segment(), operand + " is read-only, it must be writable");
     }
     NormArguments.requireAccess(rows, operand.toString());
   }
@@ -99,18 +99,18 @@ interface CallOperands {
     }
   }
 
-  private static void requireWritable(MemorySegment memory, String what) {
+  private static void requireWritable(MemorySegment memory, String otherwise) {
     if (memory.isReadOnly()) {
-      throw new IllegalArgumentException(what + " read-only, it must be writable");
+      throw new IllegalArgumentException(otherwise);
     }
   }
 
   /** Checks codes and scales that take rows of x. */
   static void checkCodes(QuantizedRows q, Rows x) {
     requireShape(CallOperand.Q, q.width(), q.rows(), CallOperand.X, x.width(), x.rows());
-    requireWritable(q.codes(), "codes of q are");
+    requireWritable(q.codes(), "codes of q are read-only, they must be writable");
     if (q.scales() != null) {
-      requireWritable(q.scales(), "scales of q are");
+      requireWritable(q.scales(), "scales of q are read-only, they must be writable");
     }
     requireAccess(q);
     if (Overlap.codesAndScales(q)) {
@@ -131,7 +131,7 @@ interface CallOperands {
   static void checkDequantized(QuantizedRows q, Rows y) {
     NormArguments.requireNonNull(y, "y");
     requireShape(CallOperand.Y, y.width(), y.rows(), CallOperand.Q, q.width(), q.rows());
-    requireWritable(y.segment(), "y is");
+    requireWritable(y.segment(), "y is read-only, it must be writable");
     NormArguments.requireAccess(y, "y");
     requireAccess(q);
     requireApart(CallOperand.Y, y, CallOperand.Q, q);

@@ -48,28 +48,35 @@ final class ForwardArguments {
    * Checks a call that keeps something for a backward pass.
    *
    * @param name the argument that saved is
+   * @param either whether the output may be kept instead of the input
    */
-  static void checkKept(ForwardCall of, Saved saved, String name) {
+  static void checkKept(ForwardCall of, Saved saved, String name, boolean either) {
     NormArguments.requireNonNull(saved, name);
     saved.requireRoom(NormArguments.requireNonNull(of.x, "x").rows(), of.norm.groups, name);
     check(of);
-    requireApart(of, CallOperand.MEAN, saved.mean());
-    requireApart(of, CallOperand.RSTD, saved.rstd());
-    requireKept(of, saved.keep());
+    requireApart(of.norm, saved, of);
+    requireKept(of, saved.keep(), either);
     if (saved.keep() == Keep.OUTPUT) {
       requireNoZeros(of);
     }
   }
 
-  private static void requireApart(
-      ForwardCall of, CallOperand number, double @Nullable [] numbers) {
+  /** The statistics that a norm keeps are not written over an operand of a call. */
+  static void requireApart(Norm norm, Saved saved, ForwardCall of) {
+    // An RMSNorm keeps no mean, so it leaves that of an earlier call as it is.
+    double[] mean = norm.spec().isCentred() ? saved.mean() : null;
     for (CallOperand other : CallOperand.FORWARD) {
-      CallOperands.requireApart(number, numbers, other, of.of(other));
+      CallOperands.requireApart(CallOperand.MEAN, mean, other, of.of(other));
+      CallOperands.requireApart(CallOperand.RSTD, saved.rstd(), other, of.of(other));
     }
   }
 
-  /** Refuses to keep what no backward pass can begin from. */
-  static void requireKept(ForwardCall of, Keep keep) {
+  /**
+   * Refuses to keep what no backward pass can begin from.
+   *
+   * @param either whether the output may be kept instead of the input
+   */
+  static void requireKept(ForwardCall of, Keep keep, boolean either) {
     Rows y = NormArguments.requireNonNull(of.y, "y");
     if (of.z != null) {
       if (keep == Keep.OUTPUT) {
@@ -82,7 +89,7 @@ final class ForwardArguments {
       CallOperands.requireArithmetic(CallOperand.Y, y, CallOperand.X, of.x);
       requireWholeRow(of.norm);
     } else if (of.residual == null) {
-      NormArguments.requireDistinct(of.x, y, "x", of.z == null);
+      NormArguments.requireDistinct(of.x, y, "x", either && of.z == null);
     }
   }
 

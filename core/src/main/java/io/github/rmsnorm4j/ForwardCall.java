@@ -107,7 +107,7 @@ final class ForwardCall implements CallOperands {
 
   /** A call that keeps what its backward pass needs. */
   void keep(Saved saved) {
-    ForwardArguments.checkKept(this, saved, "saved");
+    ForwardArguments.checkKept(this, saved, "saved", true);
     begin(saved);
     compute();
     end(saved);

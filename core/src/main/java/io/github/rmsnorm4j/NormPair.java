@@ -59,10 +59,10 @@ record NormPair(ForwardCall first, ForwardCall next) {
     }
     requireKept(saved.keep());
     check();
-    ForwardArguments.checkKept(first, saved, "saved");
-    ForwardArguments.checkKept(next, savedOfNext, "savedOfNext");
-    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.MEAN, saved.mean());
-    CallOperands.requireApart(CallOperand.RESIDUAL, next.residual, CallOperand.RSTD, saved.rstd());
+    ForwardArguments.checkKept(first, saved, "saved", false);
+    ForwardArguments.checkKept(next, savedOfNext, "savedOfNext", true);
+    ForwardArguments.requireApart(first.norm, saved, next);
+    ForwardArguments.requireApart(next.norm, savedOfNext, first);
     first.begin(saved);
     next.begin(savedOfNext);
     compute();

@@ -24,13 +24,13 @@ record NormRowChecks(Norm norm) implements RowChecks {
 
   @Override
   public void forward(RowsOfCall rows, CallParameters parameters, @Nullable Keep keep) {
-    checkKept(call(rows, parameters), keep);
+    checkKept(call(rows, parameters), keep, true);
   }
 
-  private static void checkKept(ForwardCall call, @Nullable Keep keep) {
+  private static void checkKept(ForwardCall call, @Nullable Keep keep, boolean either) {
     ForwardArguments.check(call);
     if (keep != null) {
-      ForwardArguments.requireKept(call, keep);
+      ForwardArguments.requireKept(call, keep, either);
     }
     if (keep == Keep.OUTPUT && call.gain == null) {
       ForwardArguments.requireNoZeros(call);
@@ -54,8 +54,8 @@ record NormRowChecks(Norm norm) implements RowChecks {
     first.residual = null;
     NormPair pair = new NormPair(first, checks.call(rows, parametersOfNext));
     pair.check();
-    checkKept(first, keep);
-    checkKept(pair.next(), keepOfNext);
+    checkKept(first, keep, false);
+    checkKept(pair.next(), keepOfNext, true);
   }
 
   @Override

@@ -27,6 +27,11 @@ final class StatisticArguments {
     NormArguments.requireRoom(statistics.rstd(), ofGroup, norm.groups, "rstd");
   }
 
+  static void requireApart(RowStatistics statistics, CallOperand other, Object memory) {
+    CallOperands.requireApart(CallOperand.MEAN, statistics.mean(), other, memory);
+    CallOperands.requireApart(CallOperand.RSTD, statistics.rstd(), other, memory);
+  }
+
   /** Sums of columns are those of norms whose statistic is that of whole rows or groups. */
   static void requireSums(Norm norm) {
     NormArguments.requireNoGate(norm.spec().gate(), "applyGated");

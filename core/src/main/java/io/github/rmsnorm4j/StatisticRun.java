@@ -24,8 +24,7 @@ final class StatisticRun {
   static void statistics(Norm norm, Rows x, RowStatistics into) {
     StatisticArguments.checkInput(norm, x);
     StatisticArguments.check(norm, into, x.rows() * norm.groups, "into");
-    CallOperands.requireApart(CallOperand.MEAN, into.mean(), CallOperand.X, x);
-    CallOperands.requireApart(CallOperand.RSTD, into.rstd(), CallOperand.X, x);
+    StatisticArguments.requireApart(into, CallOperand.X, x);
     new ForwardCall(norm, x, null).compute(Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
   }
 
@@ -50,9 +49,11 @@ final class StatisticRun {
     NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
     NormArguments.requireNonNull(given, "given");
     ForwardCall call = new ForwardCall(norm, x, y);
-    ForwardArguments.check(call.keeping(given.mean(), given.rstd()));
+    ForwardArguments.check(call);
     StatisticArguments.check(norm, given, x.rows() * norm.groups, "given");
-    call.keeping(null, null).compute(Phase.OUTPUT, Call.numbers(given.mean(), given.rstd()));
+    StatisticArguments.requireApart(given, CallOperand.X, x);
+    StatisticArguments.requireApart(given, CallOperand.Y, y);
+    call.compute(Phase.OUTPUT, Call.numbers(given.mean(), given.rstd()));
   }
 
   static void statistics(Norm norm, double[] sums, long columns, RowStatistics into) {
@@ -60,8 +61,7 @@ final class StatisticRun {
     int rows = StatisticArguments.rows(norm, sums);
     StatisticArguments.requireColumns(norm, columns);
     StatisticArguments.check(norm, into, rows, "into");
-    CallOperands.requireApart(CallOperand.MEAN, into.mean(), CallOperand.SUMS, sums);
-    CallOperands.requireApart(CallOperand.RSTD, into.rstd(), CallOperand.SUMS, sums);
+    StatisticArguments.requireApart(into, CallOperand.SUMS, sums);
     roots(norm, sums, rows, columns, into);
   }
 
