@@ -14,7 +14,6 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,57 +49,6 @@ class MemoryAccessTest {
 
   private static void fill(MemorySegment segment, float[] values) {
     MemorySegment.copy(values, 0, segment, ValueLayout.JAVA_FLOAT_UNALIGNED, 0, values.length);
-  }
-
-  @Test
-  void closedMemoryIsRefusedByName() {
-    RmsNorm norm = RmsNorm.builder(4).build();
-    Rows heap = Rows.of(new float[4], 4);
-    Rows closed;
-    try (Arena arena = Arena.ofShared()) {
-      closed = Rows.of(arena.allocate(16), FLOAT32, 1, 4);
-    }
-    assertThatThrownBy(() -> norm.apply(closed, heap))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("x is in memory that has been closed");
-    assertThatThrownBy(() -> norm.apply(heap, closed))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("y is in memory that has been closed");
-    assertThatThrownBy(() -> norm.withParameters(closed, null).apply(heap, heap))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("gain is in memory that has been closed");
-    assertThatThrownBy(
-            () -> norm.withParameters(Rows.of(new float[4], 4), closed).apply(heap, heap))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("bias is in memory that has been closed");
-  }
-
-  @Test
-  void memoryConfinedToAnotherThreadIsRefusedByName() throws Exception {
-    try (Arena arena = Arena.ofConfined()) {
-      Rows confined = Rows.of(arena.allocate(16), FLOAT32, 1, 4);
-      Rows heap = Rows.of(new float[4], 4);
-      RmsNorm norm = RmsNorm.builder(4).build();
-      Thread other =
-          Thread.ofPlatform()
-              .unstarted(
-                  () -> {
-                    assertThatThrownBy(() -> norm.apply(confined, heap))
-                        .isInstanceOf(WrongThreadException.class)
-                        .hasMessage("x is in memory that is confined to another thread");
-                    assertThatThrownBy(() -> norm.apply(heap, confined))
-                        .isInstanceOf(WrongThreadException.class)
-                        .hasMessage("y is in memory that is confined to another thread");
-                    assertThatThrownBy(() -> norm.withParameters(confined, null).apply(heap, heap))
-                        .isInstanceOf(WrongThreadException.class)
-                        .hasMessage("gain is in memory that is confined to another thread");
-                  });
-      AtomicReference<Throwable> failure = new AtomicReference<>();
-      other.setUncaughtExceptionHandler((thread, thrown) -> failure.set(thrown));
-      other.start();
-      other.join();
-      assertThat(failure.get()).isNull();
-    }
   }
 
   /** Helpers may not touch it through checked copies, whatever the types on either side. */

@@ -91,7 +91,7 @@ class OverlapTest {
         assertThatThrownBy(() -> norm.apply(x.rows, y.rows))
             .as("seed %d: %s, %s", seed, x, y)
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("rows of y overlap rows of x");
+            .hasMessageContaining("y overlaps x: they must be the same rows, or share no memory");
         refused++;
       } else {
         norm.apply(x.rows, y.rows);
@@ -100,16 +100,6 @@ class OverlapTest {
     }
     assertThat(refused).isGreaterThan(3_000);
     assertThat(inPlace).isGreaterThan(2_000);
-  }
-
-  @Test
-  void aRefusedCallWritesNothing() {
-    float[] memory = {1, 2, 3, 4, 5, 6};
-    float[] before = memory.clone();
-    RmsNorm norm = RmsNorm.builder(2).build();
-    assertThatThrownBy(() -> norm.apply(memory, 0, memory, 1, 2))
-        .isInstanceOf(IllegalArgumentException.class);
-    assertThat(memory).isEqualTo(before);
   }
 
   @Test
@@ -137,24 +127,6 @@ class OverlapTest {
   }
 
   @Test
-  void gainAndBiasMayNotBeOverwritten() {
-    float[] memory = new float[12];
-    Rows x = Rows.of(new float[] {1, 2, 3, 4}, 2);
-    Rows y = Rows.of(memory, 4, 2, 2);
-    Rows free = Rows.of(memory, 8, 1, 2);
-    Rows taken = Rows.of(memory, 7, 1, 2);
-    RmsNorm norm = RmsNorm.builder(2).build();
-    assertThatThrownBy(() -> norm.withParameters(taken, null).apply(x, y))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("gain overlaps y: it would be overwritten while in use");
-    assertThatThrownBy(() -> norm.withParameters(free, taken).apply(x, y))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessage("bias overlaps y: it would be overwritten while in use");
-    norm.withParameters(free, free).apply(x, y);
-    norm.withParameters(Rows.of(memory, 2, 1, 2), null).apply(x, y);
-  }
-
-  @Test
   void aGainInTheGapsOfTheOutput() {
     float[] memory = new float[8];
     Rows y = Rows.of(memory, 0, 2, 2, 4);
@@ -169,7 +141,7 @@ class OverlapTest {
                     .build()
                     .withParameters(Rows.of(memory, 3, 1, 2), null)
                     .apply(Rows.of(new float[4], 2), y))
-        .hasMessageContaining("gain overlaps y");
+        .hasMessageContaining("y overlaps gain");
   }
 
   @Test

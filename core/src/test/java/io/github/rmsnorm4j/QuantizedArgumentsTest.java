@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -89,12 +91,6 @@ class QuantizedArgumentsTest {
   @Test
   void shapesOfACall() {
     Rows x = Rows.of(new float[128], 64);
-    refuses(() -> NORM.apply(x, null, ofBlocks(2, 32)), "q has rows 32 wide, the norm is 64 wide");
-    refuses(
-        () -> NORM.apply(x, null, ofBlocks(3, 64)), "q has 3 rows, x has 2: they must be the same");
-    refuses(
-        () -> NORM.apply(Rows.of(new float[64], 32), null, ofBlocks(2, 64)),
-        "x has rows 32 wide, the norm is 64 wide");
     refuses(
         () -> Quantizer.defaults().quantize(x, ofBlocks(2, 32)),
         "q has rows 32 wide, x is 64 wide: they must be the same");
@@ -107,11 +103,6 @@ class QuantizedArgumentsTest {
     refuses(
         () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 32)),
         "y has rows 32 wide, q is 64 wide: they must be the same");
-    refuses(() -> NORM.apply(x, null, (QuantizedRows) null), "q is null");
-    refuses(() -> NORM.addAndApply(x, null, null, ofBlocks(2, 64)), "residual is null");
-    refuses(
-        () -> NORM.addAndApply(x, Rows.of(new float[64], 64), null, ofBlocks(2, 64)),
-        "residual has 1 rows, x has 2: they must be the same");
     refuses(() -> RmsNorm.builder(4).quantizer(null), "quantizer is null");
   }
 
@@ -133,51 +124,30 @@ class QuantizedArgumentsTest {
     Norm plain = RmsNorm.builder(64).build();
     refuses(() -> plain.applyGated(x, residual, null, q), noGate);
     refuses(() -> plain.applyGated(x, residual, y, q), noGate);
-    refuses(() -> norm.applyGated(x, null, null, q), "z is null");
-    refuses(
-        () -> norm.applyGated(x, Rows.of(new float[64], 64), null, q),
-        "z has 1 rows, x has 2: they must be the same");
-    MemorySegment array = MemorySegment.ofArray(new byte[2 * 64 * Float.BYTES]);
-    Rows z = Rows.of(array, ElementType.FLOAT32, 2, 64);
-    QuantizedRows same = QuantizedRows.of(array, QuantizedType.ofName("q8_0"), 2, 64);
-    refuses(
-        () -> norm.applyGated(x, z, null, same),
-        "codes of q overlap z: they must be memory of their own");
   }
 
   @Test
   void memoryThatOverlaps() {
     float[] array = new float[256];
-    java.util.Arrays.fill(array, 1);
+    Arrays.fill(array, 1);
     Rows x = Rows.of(array, 0, 1, 64);
-    Rows residual = Rows.of(array, 64, 1, 64);
-    MemorySegment all = MemorySegment.ofArray(array);
-    refuses(
-        () -> NORM.apply(x, null, QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64)),
-        "codes of q overlap x: they must be memory of their own");
-    refuses(
-        () ->
-            NORM.addAndApply(
-                x, residual, null, QuantizedRows.of(all.asSlice(500), QuantizedType.Q8_0, 1, 64)),
-        "codes of q overlap residual: they must be memory of their own");
     Rows y = Rows.of(array, 128, 1, 64);
-    refuses(
-        () -> NORM.apply(x, y, QuantizedRows.of(all.asSlice(512), QuantizedType.Q8_0, 1, 64)),
-        "codes of q overlap y: they must be memory of their own");
+    MemorySegment all = MemorySegment.ofArray(array);
     MemorySegment codes = MemorySegment.ofArray(new byte[64]);
-    refuses(
-        () -> NORM.apply(x, null, QuantizedRows.of(codes, all.asSlice(252), INT8, 1, 64)),
-        "scales of q overlap x: they must be memory of their own");
-    refuses(
-        () ->
-            NORM.apply(
-                x, null, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(572), INT8, 1, 64)),
-        "codes of q overlap its scales: each must be memory of its own");
+    String ofX = "q overlaps x: each must be memory of its own";
+    QuantizedRows atEnd = QuantizedRows.of(all.asSlice(255), QuantizedType.Q8_0, 1, 64);
+    refuses(() -> NORM.apply(x, null, atEnd), ofX);
+    refuses(() -> Quantizer.defaults().quantize(x, atEnd), ofX);
+    QuantizedRows scaleAtEnd = QuantizedRows.of(codes, all.asSlice(252), INT8, 1, 64);
+    refuses(() -> NORM.apply(x, null, scaleAtEnd), ofX);
+    QuantizedRows own = QuantizedRows.of(all.asSlice(512, 64), all.asSlice(572), INT8, 1, 64);
+    String ofScales = "codes of q overlap its scales: each must be memory of its own";
+    refuses(() -> NORM.apply(x, null, own), ofScales);
+    refuses(() -> Quantizer.defaults().quantize(x, own), ofScales);
     // The first scale is before y, the second one is in it.
     QuantizedRows before = QuantizedRows.of(codes, all.asSlice(508), INT8, 1, 64);
-    refuses(
-        () -> NORM.apply(x, y, before), "scales of q overlap y: they must be memory of their own");
-    refuses(() -> before.dequantize(y), "scales of q overlap y: they must be memory of their own");
+    refuses(() -> NORM.apply(x, y, before), "q overlaps y: each must be memory of its own");
+    refuses(() -> before.dequantize(y), "y overlaps q: each must be memory of its own");
     assertThat(array).containsOnly(1);
     NORM.apply(x, null, QuantizedRows.of(all.asSlice(512, 64), all.asSlice(576), INT8, 1, 64));
     assertThat(all.asSlice(512, 64).toArray(ValueLayout.JAVA_BYTE)).containsOnly(127);
@@ -198,8 +168,7 @@ class QuantizedArgumentsTest {
       NORM.apply(x, null, apart);
       assertThat(apart.scaleStride()).isEqualTo(stride);
       QuantizedRows q = QuantizedRows.of(codes, 64, all.asSlice(252), stride, INT8, 1, 64);
-      refuses(
-          () -> NORM.apply(x, null, q), "scales of q overlap x: they must be memory of their own");
+      refuses(() -> NORM.apply(x, null, q), "q overlaps x: each must be memory of its own");
       QuantizedRows own =
           QuantizedRows.of(all.asSlice(512), 64, all.asSlice(572), stride, INT8, 1, 64);
       refuses(
@@ -213,47 +182,62 @@ class QuantizedArgumentsTest {
     }
   }
 
+  private static final Quantizer QUANTIZER = Quantizer.defaults();
+
+  /** Codes that become rows, and rows that become codes; CallOperandsTest has calls of norms. */
   @Test
-  void memoryThatIsReadOnlyClosedOrOfAnotherThread() throws Exception {
-    Rows x = Rows.of(new float[64], 64);
+  void memoryThatCannotBeReached() {
     MemorySegment codes = MemorySegment.ofArray(new byte[64]);
     MemorySegment scales = MemorySegment.ofArray(new float[2]);
-    refuses(
-        () -> NORM.apply(x, null, QuantizedRows.of(codes.asReadOnly(), scales, INT8, 1, 64)),
-        "codes of q are read-only, they must be writable");
-    refuses(
-        () -> NORM.apply(x, null, QuantizedRows.of(codes, scales.asReadOnly(), INT8, 1, 64)),
-        "scales of q are read-only, they must be writable");
-    QuantizedRows q;
-    AtomicReference<Throwable> thrown = new AtomicReference<>();
+    QuantizedRows q = QuantizedRows.of(codes, scales, INT8, 1, 64);
+    Rows rows = Rows.of(new float[64], 64);
+    Consumer<MemorySegment> toCodes =
+        memory -> QUANTIZER.quantize(rows, QuantizedRows.of(memory, scales, INT8, 1, 64));
+    Consumer<MemorySegment> toScales =
+        memory -> QUANTIZER.quantize(rows, QuantizedRows.of(codes, memory, INT8, 1, 64));
+    isChecked("codes of q are", "they", toCodes);
+    isChecked("scales of q are", "they", toScales);
+    isChecked("x is", null, memory -> QUANTIZER.quantize(of(memory), q));
+    isChecked("y is", "it", memory -> q.dequantize(of(memory)));
+    isChecked(
+        "codes of q are",
+        null,
+        memory -> QuantizedRows.of(memory, scales, INT8, 1, 64).dequantize(rows));
+    isChecked(
+        "scales of q are",
+        null,
+        memory -> QuantizedRows.of(codes, memory, INT8, 1, 64).dequantize(rows));
+  }
+
+  private static Rows of(MemorySegment memory) {
+    return Rows.of(memory, ElementType.FLOAT32, 1, 64);
+  }
+
+  /**
+   * Memory that is closed, confined or read-only.
+   *
+   * @param written in a message on memory that would be written; null if it is read
+   */
+  private static void isChecked(String name, String written, Consumer<MemorySegment> call) {
+    MemorySegment memory;
     try (Arena arena = Arena.ofConfined()) {
-      q = QuantizedRows.of(arena.allocate(64), scales, INT8, 1, 64);
-      Thread other = new Thread(() -> NORM.apply(x, null, q));
-      other.setUncaughtExceptionHandler((t, e) -> thrown.set(e));
-      other.start();
-      other.join();
+      memory = arena.allocate(256);
+      MemorySegment confined = memory;
+      call.accept(memory); // Its own thread may.
+      assertThatThrownBy(() -> CompletableFuture.runAsync(() -> call.accept(confined)).join())
+          .hasCauseExactlyInstanceOf(WrongThreadException.class)
+          .hasMessageContaining(name + " in memory that is confined to another thread");
+      MemorySegment readOnly = memory.asReadOnly();
+      if (written == null) {
+        call.accept(readOnly);
+      } else {
+        refuses(() -> call.accept(readOnly), name + " read-only, " + written + " must be writable");
+      }
     }
-    assertThat(thrown.get())
-        .isInstanceOf(WrongThreadException.class)
-        .hasMessage("codes of q are in memory that is confined to another thread");
-    assertThatThrownBy(() -> NORM.apply(x, null, q))
+    MemorySegment closed = memory;
+    assertThatThrownBy(() -> call.accept(closed))
         .isInstanceOf(IllegalStateException.class)
-        .hasMessage("codes of q are in memory that has been closed");
-    assertThatThrownBy(() -> q.dequantize(x))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage("codes of q are in memory that has been closed");
-    QuantizedRows withoutScales;
-    try (Arena arena = Arena.ofShared()) {
-      withoutScales = QuantizedRows.of(codes, arena.allocate(8), INT8, 1, 64);
-    }
-    for (ThrowingCallable call :
-        new ThrowingCallable[] {
-          () -> NORM.apply(x, null, withoutScales), () -> withoutScales.dequantize(x)
-        }) {
-      assertThatThrownBy(call)
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessage("scales of q are in memory that has been closed");
-    }
+        .hasMessage(name + " in memory that has been closed");
   }
 
   /** Confined memory is written by the caller's thread alone. */

@@ -128,9 +128,9 @@ class RowStatisticsArgumentsTest {
   void memoryThatIsShared() {
     double[] memory = new double[12];
     Rows rows = Rows.of(memory, 4);
-    String own = ": it must be an array of its own";
-    refused(OF_SUMS, RMS, o -> o.rstd = o.sums, "rstd is sums" + own);
-    refused(OF_SUMS, LAYER, o -> o.mean = o.sums, "mean is sums" + own);
+    String own = ": each must be memory of its own";
+    refused(OF_SUMS, RMS, o -> o.rstd = o.sums, "rstd overlaps sums" + own);
+    refused(OF_SUMS, LAYER, o -> o.mean = o.sums, "mean overlaps sums" + own);
     for (String name : List.of("rstd", "mean")) {
       Norm norm = name.equals("rstd") ? RMS : LAYER;
       Consumer<Operands> array =
@@ -138,18 +138,17 @@ class RowStatisticsArgumentsTest {
             o.rstd = norm == RMS ? memory : o.rstd;
             o.mean = norm == RMS ? null : memory;
           };
-      String overlaps = name + " overlaps rows of the call" + own;
-      refused(OF_BOTH, norm, array.andThen(o -> o.x = rows), overlaps);
-      refused(APPLY, norm, array.andThen(o -> o.y = rows), overlaps);
+      refused(OF_BOTH, norm, array.andThen(o -> o.x = rows), name + " overlaps x" + own);
+      refused(APPLY, norm, array.andThen(o -> o.y = rows), name + " overlaps y" + own);
     }
     Norm each = RmsNorm.builder(4).groupCount(4).build();
     Consumer<Operands> sums = o -> o.sums = memory;
-    refused(SUMS, each, sums.andThen(o -> o.x = rows), "sums overlaps rows of the call" + own);
+    refused(SUMS, each, sums.andThen(o -> o.x = rows), "sums overlaps x" + own);
     MemorySegment readOnly = MemorySegment.ofArray(memory).asReadOnly();
     Rows fixed = Rows.of(readOnly, ElementType.FLOAT64, 3, 4);
     refused(APPLY, RMS, o -> o.y = fixed, "y is read-only, it must be writable");
     assertThatThrownBy(() -> RowStatistics.of(memory, memory))
-        .hasMessage("mean and rstd are one array: each needs its own");
+        .hasMessage("mean overlaps rstd" + own);
     assertThatThrownBy(() -> RowStatistics.of(null)).hasMessage("rstd is null");
     assertThatThrownBy(() -> RowStatistics.of(memory, null)).hasMessage("rstd is null");
     assertThatThrownBy(() -> RowStatistics.of(null, memory)).hasMessage("mean is null");

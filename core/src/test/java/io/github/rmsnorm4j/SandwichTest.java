@@ -197,12 +197,6 @@ class SandwichTest {
         () -> norm.applyAndAdd(x, residual, RmsNorm.builder(8).build(), y),
         "next is 8 wide, the norm is 4 wide");
     refused(
-        () -> norm.applyAndAdd(x, residual, norm, residual),
-        "residual overlaps x or y: it must be memory of its own");
-    refused(
-        () -> norm.applyAndAdd(x, Rows.of(new float[4], 4), norm, y),
-        "residual has 1 rows, x has 2: they must be the same");
-    refused(
         () -> norm.applyAndAdd(x, residual, RmsNorm.builder(4).gate(Gate.SILU).build(), y),
         "next has the gate silu, for applyAndAdd it must have none");
     Saved saved = new Saved(Keep.INPUT, 2);
@@ -214,23 +208,8 @@ class SandwichTest {
         () -> norm.applyAndAdd(x, residual, norm, y, new Saved(Keep.OUTPUT, 2), other),
         "saved keeps the output, which is not stored: it must keep the input or nothing");
     refused(
-        () -> norm.applyAndAdd(x, residual, norm, x, saved, other),
-        "y is x, but the input is to be kept: write elsewhere");
-    refused(
         () -> norm.applyAndAdd(x, residual, norm, y, saved, new Saved(Keep.INPUT, 1)),
         "savedOfNext has room for 1 rows, there are 2");
-    Rows ofSum = Rows.of(sum, 0, 1, 4);
-    refused(
-        () -> norm.withParameters(ofSum, null).applyAndAdd(x, residual, norm, y, saved, other),
-        "residual overlaps the gain or the bias: they would be overwritten while in use");
-    refused(
-        () -> norm.applyAndAdd(x, residual, norm.withParameters(null, ofSum), y, saved, other),
-        "residual overlaps the gain or the bias: they would be overwritten while in use");
-    refused(
-        () ->
-            norm.withParameters(null, Rows.of(new float[12], 4))
-                .applyAndAdd(x, residual, norm, y, saved, other),
-        "bias has 3 rows, x has 2: it must have 1, or a number that divides 2");
     assertThat(sum).containsOnly(1);
   }
 }
