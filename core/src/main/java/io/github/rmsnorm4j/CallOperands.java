@@ -65,8 +65,8 @@ interface CallOperands {
     if (operand.hasItsArithmetic()) {
       requireArithmetic(operand, rows, first, base);
     }
-    if (operand.isWritten()) {
-      requireWritable(rows.segment(), operand + " is read-only, it must be writable");
+    if (operand.isWritten() && rows.segment().isReadOnly()) {
+      throw new IllegalArgumentException(operand + " is read-only, it must be writable");
     }
     NormArguments.requireAccess(rows, operand.toString());
   }
@@ -91,10 +91,12 @@ interface CallOperands {
     }
   }
 
-  private static void requireSame(long of, long other, String message, Object... names) {
+  /** Without an array of arguments: the way of each call allocates nothing. */
+  private static void requireSame(
+      long of, long other, String message, CallOperand name, CallOperand otherName) {
     if (of != other) {
       throw new IllegalArgumentException(
-          String.format(Locale.ROOT, message, names[0], of, names[1], other)
+          String.format(Locale.ROOT, message, name, of, otherName, other)
               + ": they must be the same");
     }
   }

@@ -42,10 +42,10 @@ class CudaNormArgumentsTest extends RefusedCalls {
     CudaRows shifted = CudaRows.of(memory.asSlice(4), FLOAT32, 4, WIDTH);
     refused(
         () -> norm.apply(first, shifted),
-        "rows of y overlap rows of x: they must be the same rows, or share no memory");
+        "y overlaps x: they must be the same rows, or share no memory");
     refused(
         () -> norm.addAndApply(x, first, shifted),
-        "residual overlaps x or y: it must be memory of its own");
+        "y overlaps residual: each must be memory of its own");
     // Rows that interleave share nothing.
     CudaRows left = CudaRows.of(memory, FLOAT32, 4, WIDTH, 2 * WIDTH);
     CudaRows right = CudaRows.of(memory.asSlice(4 * WIDTH), FLOAT32, 4, WIDTH, 2 * WIDTH);
@@ -156,10 +156,10 @@ class CudaNormArgumentsTest extends RefusedCalls {
     CudaRows dgain = rows(FLOAT32, 1);
     refused(
         () -> norm.backward(rows(FLOAT32, 5), saved, dx, null),
-        "dy has 5 rows, the forward pass had 4: they must be the same");
+        "dy has 5 rows, what was kept has 4: they must be the same");
     refused(
         () -> norm.backward(y, saved, x, null),
-        "dx overlaps what was kept: it must be other memory");
+        "dx overlaps what was kept: each must be memory of its own");
     refused(
         () -> norm.backward(y, saved, dx, added(rows(BFLOAT16, 1), null)),
         "dgain is bfloat16, after a forward pass of float32 it must be float32");

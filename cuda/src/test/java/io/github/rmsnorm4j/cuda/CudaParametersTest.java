@@ -67,14 +67,14 @@ class CudaParametersTest extends RefusedCalls {
         "gain has 3 rows, x has 4: it must have 1, or a number that divides 4");
     refused(
         () -> norm.withParameters(first(y), null).apply(x, y),
-        "gain overlaps y: it would be overwritten while in use");
+        "y overlaps gain: each must be memory of its own");
     refused(
         () -> norm.withParameters(null, first(y)).apply(x, y),
-        "bias overlaps y: it would be overwritten while in use");
+        "y overlaps bias: each must be memory of its own");
     CudaRows residual = rows(FLOAT32, 4);
     refused(
         () -> norm.withParameters(first(residual), null).addAndApply(x, residual, y),
-        "residual overlaps the gain or the bias: they would be overwritten while in use");
+        "residual overlaps gain: each must be memory of its own");
     CudaNorm freed;
     try (Arena shorter = Arena.ofConfined()) {
       CudaMemory memory = device.allocate(4 * WIDTH, shorter);
@@ -124,7 +124,7 @@ class CudaParametersTest extends RefusedCalls {
     stub.calls();
     refused(
         () -> ofFour.backward(y, saved, four, null),
-        "dx overlaps the gain or the bias: they would be overwritten while in use");
+        "dx overlaps gain: each must be memory of its own");
     given.apply(x, y, saved);
     stream.synchronize();
     stub.calls();
@@ -242,7 +242,7 @@ class CudaParametersTest extends RefusedCalls {
         () -> norm.applyAndAdd(x, residual, null, y), NullPointerException.class, "next is null");
     refused(
         () -> norm.applyAndAdd(x, residual, norm, residual),
-        "residual overlaps x or y: it must be memory of its own");
+        "y overlaps residual: each must be memory of its own");
     refused(
         () -> norm.applyAndAdd(x, rows(FLOAT32, 1), norm, y),
         "residual has 1 rows, x has 4: they must be the same");
@@ -286,8 +286,7 @@ class CudaParametersTest extends RefusedCalls {
         "savedOfNext is of LayerNorm(8, layernorm, gain) on %s, this is RmsNorm(8, rmsnorm) on %s"
             .formatted(DEVICE, DEVICE));
     CudaNorm ofSum = norm.withParameters(first(residual), null);
-    String overwritten =
-        "residual overlaps the gain or the bias: they would be overwritten while in use";
+    String overwritten = "residual overlaps gain: each must be memory of its own";
     refused(() -> ofSum.applyAndAdd(x, residual, norm, y), overwritten);
     refused(() -> norm.applyAndAdd(x, residual, ofSum, y), overwritten);
     CudaNorm three = norm.withParameters(rows(FLOAT32, 3), null);
