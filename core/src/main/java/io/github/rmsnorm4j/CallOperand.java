@@ -69,9 +69,9 @@ enum CallOperand {
     return false;
   }
 
-  /** Whether its arithmetic is that of the first operand; others have a type of their own. */
-  boolean hasItsArithmetic() {
-    return this != Y && this != X;
+  /** Whether it is float64 if the first operand is, and only then; an output is of any type. */
+  boolean isOfOneArithmetic() {
+    return this != Y;
   }
 
   @Override

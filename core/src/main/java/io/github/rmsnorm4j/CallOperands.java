@@ -23,24 +23,28 @@ interface CallOperands {
     Rows base = (Rows) NormArguments.requireNonNull(of(first), first.toString());
     for (int i = 0; i < all.size(); i++) {
       CallOperand operand = all.get(i);
-      switch (of(operand)) {
-        case Rows rows when operand == CallOperand.GAIN || operand == CallOperand.BIAS ->
-            NormArguments.checkParameter(rows, norm, base.rows(), operand.toString());
-        case Rows rows -> {
-          requireWidth(operand, rows, norm.width());
-          requireLike(operand, rows, first, base);
-        }
-        case QuantizedRows q -> {
-          requireWidth(operand.toString(), q.width(), norm.width());
-          checkCodes(q, base);
-        }
-        case null, default -> {}
+      Object memory = of(operand);
+      if (memory instanceof Rows rows) {
+        checkRows(norm, operand, rows, first, base);
+      } else if (memory instanceof QuantizedRows q) {
+        requireWidth(operand.toString(), q.width(), norm.width());
+        checkCodes(q, base);
       }
     }
     for (int i = 0; i < all.size(); i++) {
       if (all.get(i).isWritten()) {
         requireApart(all, i);
       }
+    }
+  }
+
+  private static void checkRows(
+      Norm norm, CallOperand operand, Rows rows, CallOperand first, Rows base) {
+    if (operand == CallOperand.GAIN || operand == CallOperand.BIAS) {
+      NormArguments.checkParameter(rows, norm, base.rows(), operand.toString());
+    } else {
+      requireWidth(operand, rows, norm.width());
+      requireLike(operand, rows, first, base);
     }
   }
 
@@ -62,7 +66,7 @@ interface CallOperands {
   /** Rows must be as many as the first operand has. */
   static void requireLike(CallOperand operand, Rows rows, CallOperand first, Rows base) {
     requireSame(rows.rows(), base.rows(), "%s has %d rows, %s has %d", operand, first);
-    if (operand.hasItsArithmetic()) {
+    if (operand.isOfOneArithmetic()) {
       requireArithmetic(operand, rows, first, base);
     }
     if (operand.isWritten() && rows.segment().isReadOnly()) {

@@ -18,18 +18,16 @@ final class ForwardArguments {
     } else {
       NormArguments.requireGate(gate);
     }
-    if (of.of(CallOperand.Q) == null) {
-      NormArguments.requireNonNull(of.y, "y");
+    if (of.isPlain()) {
+      Rows y = NormArguments.requireNonNull(of.y, "y");
+      CallOperands.check(norm.width(), of.x, of.residual, y);
+    } else {
+      of.check(norm, CallOperand.FORWARD);
+      String mean = norm.spec().isOfLength() ? "length" : "mean";
+      NormArguments.requireRoom(of.mean, of.x.rows(), norm.groups, mean);
+      NormArguments.requireRoom(of.rstd, of.x.rows(), norm.groups, "rstd");
     }
-    of.check(norm, CallOperand.FORWARD);
-    long rows = of.x.rows();
-    NormArguments.requireRoom(of.mean, rows, norm.groups, meanOf(norm).toString());
-    NormArguments.requireRoom(of.rstd, rows, norm.groups, "rstd");
     requireParameters(norm, of.gain, of.bias);
-  }
-
-  private static CallOperand meanOf(Norm norm) {
-    return norm.spec().isOfLength() ? CallOperand.LENGTH : CallOperand.MEAN;
   }
 
   private static void requireParameters(Norm norm, @Nullable Rows gain, @Nullable Rows bias) {
@@ -65,10 +63,18 @@ final class ForwardArguments {
   static void requireApart(Norm norm, Saved saved, ForwardCall of) {
     // An RMSNorm keeps no mean, so it leaves that of an earlier call as it is.
     double[] mean = norm.spec().isCentred() ? saved.mean() : null;
-    for (CallOperand other : CallOperand.FORWARD) {
-      CallOperands.requireApart(CallOperand.MEAN, mean, other, of.of(other));
-      CallOperands.requireApart(CallOperand.RSTD, saved.rstd(), other, of.of(other));
-    }
+    requireApart(saved, mean, CallOperand.X, of.x);
+    requireApart(saved, mean, CallOperand.RESIDUAL, of.residual);
+    requireApart(saved, mean, CallOperand.Z, of.z);
+    requireApart(saved, mean, CallOperand.Y, of.y);
+    requireApart(saved, mean, CallOperand.GAIN, of.gain);
+    requireApart(saved, mean, CallOperand.BIAS, of.bias);
+  }
+
+  private static void requireApart(
+      Saved saved, double @Nullable [] mean, CallOperand other, @Nullable Rows rows) {
+    CallOperands.requireApart(CallOperand.MEAN, mean, other, rows);
+    CallOperands.requireApart(CallOperand.RSTD, saved.rstd(), other, rows);
   }
 
   /**

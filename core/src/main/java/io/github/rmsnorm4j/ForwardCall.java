@@ -52,6 +52,12 @@ final class ForwardCall implements CallOperands {
     bias = norm.givenBias;
   }
 
+  /** Whether it has x, y and perhaps a residual, and nothing else. */
+  boolean isPlain() {
+    boolean stores = z == null && q == null && mean == null && rstd == null;
+    return stores && gain == null && bias == null;
+  }
+
   @Override
   public @Nullable Object of(CallOperand operand) {
     return switch (operand) {

@@ -8,9 +8,10 @@ import org.jspecify.annotations.Nullable;
  * <pre>y_i = (x_i - mean) * rstd * g_i + b_i,    rstd = 1 / sqrt( variance + epsilon )</pre>
  *
  * <p>Ba, Kiros and Hinton, "Layer Normalization", 2016. The variance is that of the population,
- * {@code mean of (x_i - mean)^2}. It is never computed as E[x^2] - mean^2, which gives NaN or wrong
+ * {@code mean of (x_i - mean)^2}. It is not computed as E[x^2] - mean^2, which gives NaN or wrong
  * numbers if the mean is large compared with the deviation. So rows such as {@code [40000, 40001,
- * 40002, 40003]} are right.
+ * 40002, 40003]} are right. Only {@link #statistics(double[], long, RowStatistics)} has sums that
+ * leave no other way.
  *
  * <pre>{@code
  * LayerNorm norm = LayerNorm.builder(768).epsilon(1e-5).gain(weight).bias(bias).build();

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * returns.
  *
  * <p><b>The same bits everywhere.</b> The result of a row depends on the row, the choices of the
- * norm, the gain and the bias alone. It does not depend on threads, on other rows, on the place of
- * the row in memory, or on the {@link Backend}. A NaN is a NaN everywhere; its sign and payload in
- * float32 and float64 are not specified.
+ * norm, the gain, the bias and a given statistic alone. It does not depend on threads, on other
+ * rows, on the place of the row in memory, or on the {@link Backend}. A NaN is a NaN everywhere;
+ * its sign and payload in float32 and float64 are not specified.
  *
  * <p><b>Types.</b> Arithmetic is float32, or float64 if the input is float64. Row statistics are
  * always float64. The type of the output may differ from that of the input: a narrower output is
@@ -422,7 +422,7 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
   /**
    * Sums rows of which other owners have more columns, as in tensor parallelism: the squares of the
    * elements, and of LayerNorm the elements, too. The sums of all owners, added, are those of whole
-   * rows. {@link #statistics(double[], long, RowStatistics)} takes them.
+   * rows up to rounding. {@link #statistics(double[], long, RowStatistics)} takes them.
    *
    * <p>A sum is a float64. A row of float64 elements whose squares, or whose sum, leave the range
    * of float64 has an infinite sum.

@@ -54,15 +54,20 @@ final class Overlap {
     return false;
   }
 
-  /** Whether two operands share memory: rows, codes with their scales, float[] or double[]. */
+  /**
+   * Whether two operands share memory: rows, codes with their scales, float[] or double[]. Without
+   * a switch over types, for which the JVM makes a class, as first calls come here.
+   */
   static boolean any(Object a, Object b) {
-    return switch (a) {
-      case Rows rows when b instanceof Rows others -> any(rows, others);
-      case Rows rows when b instanceof QuantizedRows q -> any(q, rows);
-      case Rows rows -> withArray(rows, b);
-      case QuantizedRows q when b instanceof Rows rows -> any(q, rows);
-      default -> b instanceof Rows rows ? withArray(rows, a) : a == b;
-    };
+    if (a instanceof Rows rows) {
+      return b instanceof Rows others
+          ? any(rows, others)
+          : b instanceof QuantizedRows q ? any(q, rows) : withArray(rows, b);
+    }
+    if (b instanceof Rows rows) {
+      return a instanceof QuantizedRows q ? any(q, rows) : withArray(rows, a);
+    }
+    return a == b;
   }
 
   /** Whether codes or scales share a byte with any row. */
@@ -96,11 +101,11 @@ final class Overlap {
     if (x.segment().isNative() || isOfAnother(x.segment(), array)) {
       return false;
     }
-    return switch (array) {
-      case float[] floats -> floats.length > 0 && any(x, Rows.of(floats, floats.length));
-      case double[] doubles -> doubles.length > 0 && any(x, Rows.of(doubles, doubles.length));
-      default -> throw new AssertionError("an array of " + array.getClass());
-    };
+    if (array instanceof float[] floats) {
+      return floats.length > 0 && any(x, Rows.of(floats, floats.length));
+    }
+    double[] doubles = (double[]) array;
+    return doubles.length > 0 && any(x, Rows.of(doubles, doubles.length));
   }
 
   /** Whether it is certainly a view of another array: a read-only view does not tell. */

@@ -4,8 +4,16 @@ package io.github.rmsnorm4j;
 final class StatisticArguments {
   private StatisticArguments() {}
 
+  static void requireNoGate(Norm norm) {
+    Gate gate = norm.spec().gate();
+    if (gate != Gate.NONE) {
+      throw new IllegalArgumentException(
+          "gate is " + gate + ", sums and statistics need a norm without a gate");
+    }
+  }
+
   static void checkInput(Norm norm, Rows x) {
-    NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
+    requireNoGate(norm);
     CallOperands.requireWidth(CallOperand.X, x, norm.width());
     NormArguments.requireAccess(x, "x");
   }
@@ -34,7 +42,7 @@ final class StatisticArguments {
 
   /** Sums of columns are those of norms whose statistic is that of whole rows or groups. */
   static void requireSums(Norm norm) {
-    NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
+    requireNoGate(norm);
     if (!norm.spec().part().isWhole()) {
       throw new IllegalArgumentException(
           "part is " + norm.spec().part() + ", of a norm with sums of columns it must be 1");

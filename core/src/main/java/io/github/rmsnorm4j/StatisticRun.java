@@ -25,7 +25,8 @@ final class StatisticRun {
     StatisticArguments.checkInput(norm, x);
     StatisticArguments.check(norm, into, x.rows() * norm.groups, "into");
     StatisticArguments.requireApart(into, CallOperand.X, x);
-    new ForwardCall(norm, x, null).compute(Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
+    new ForwardCall(norm.source(), x, null)
+        .compute(Phase.STATISTIC, Call.numbers(into.mean(), into.rstd()));
   }
 
   static void sums(Norm norm, Rows x, double[] sums) {
@@ -39,19 +40,19 @@ final class StatisticRun {
     double[] squares = centred ? new double[(int) rows] : sums;
     kept[Forward.SUM.place()] = centred ? sums : null;
     kept[Forward.SQUARES.place()] = squares;
-    new ForwardCall(norm, x, null).compute(Phase.SUMS, kept);
+    new ForwardCall(norm.source(), x, null).compute(Phase.SUMS, kept);
     if (centred) {
       System.arraycopy(squares, 0, sums, (int) rows, (int) rows);
     }
   }
 
   static void apply(Norm norm, Rows x, RowStatistics given, Rows y) {
-    NormArguments.requireNoGate(norm.spec().gate(), "applyGated");
+    StatisticArguments.requireNoGate(norm);
     NormArguments.requireNonNull(given, "given");
+    NormArguments.requireNonNull(x, "x");
+    StatisticArguments.check(norm, given, x.rows() * norm.groups, "given");
     ForwardCall call = new ForwardCall(norm, x, y);
     ForwardArguments.check(call);
-    StatisticArguments.check(norm, given, x.rows() * norm.groups, "given");
-    StatisticArguments.requireApart(given, CallOperand.X, x);
     StatisticArguments.requireApart(given, CallOperand.Y, y);
     call.compute(Phase.OUTPUT, Call.numbers(given.mean(), given.rstd()));
   }

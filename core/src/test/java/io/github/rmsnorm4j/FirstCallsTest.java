@@ -26,7 +26,7 @@ class FirstCallsTest {
 
   /** Normalises the same rows again and again. */
   static final class Program {
-    /** The arguments: rows, width, elements in all, the type of the rows, the backend. */
+    /** The arguments: rows, width, elements in all, the type of the rows, the backend or views. */
     public static void main(String[] args) throws Exception {
       int rows = Integer.parseInt(args[0]);
       int width = Integer.parseInt(args[1]);
@@ -45,10 +45,11 @@ class FirstCallsTest {
         x[i] = (float) random.nextDouble(-4, 4);
         narrow[i] = (short) (Float.floatToRawIntBits(x[i]) >>> 16);
       }
-      Rows xs = rows(narrow, type, width);
+      boolean views = args[4].equals("views");
+      Rows xs = views ? Rows.of(x, width) : rows(narrow, type, width);
       float[] y = new float[x.length];
       short[] narrowY = new short[x.length];
-      Rows ys = rows(narrowY, type, width);
+      Rows ys = views ? Rows.of(y, width) : rows(narrowY, type, width);
       call(norm, x, xs, y, ys, rows);
       System.out.println("first");
       float[] first = y.clone();
@@ -127,6 +128,14 @@ class FirstCallsTest {
     assertThat(loaded.first).hasSizeLessThanOrEqualTo(CLASSES);
     assertThat(loaded.then).noneMatch(name -> name.contains(".internal."));
     assertThat(loaded.lines).noneMatch(line -> line.contains(ADVICE));
+  }
+
+  /** The views and the checks of their memory, and no class that the JVM makes for a switch. */
+  @Test
+  void viewsOfArraysLoadFewMore() throws Exception {
+    Loaded loaded = run(flags(true), 1, 4096, 1 << 20, ElementType.FLOAT32, "views");
+    assertThat(loaded.first).hasSizeLessThanOrEqualTo(CLASSES + 8);
+    assertThat(loaded.lines).noneMatch(line -> line.contains("TypeSwitch"));
   }
 
   @Test

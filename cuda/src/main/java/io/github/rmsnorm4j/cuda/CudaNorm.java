@@ -124,6 +124,9 @@ public final class CudaNorm {
    *     device, or the norm takes no bias
    */
   public CudaNorm withParameters(CudaRows gain, CudaRows bias) {
+    if (gain == null && bias == null) {
+      return this;
+    }
     requireOn(gain, "gain");
     requireOn(bias, "bias");
     DeviceParameters given = parameters.with(gain, bias);

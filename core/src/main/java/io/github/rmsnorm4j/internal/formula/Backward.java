@@ -28,9 +28,10 @@ public record Backward(Storage storage, BackwardFormula formula, boolean wide) {
   public static final Tensor GAIN_GRADIENT = Tensor.ofColumns("dgain", 2);
   public static final Tensor BIAS_GRADIENT = Tensor.ofColumns("dbias", 3);
 
-  /** The sums of a gain's gradient, where rows are groups and each group has sums of its own. */
+  /** The sums for a gain, where each of some rows has its own: groups of a row, or samples. */
   public static final Tensor GAIN_GRADIENT_OF_GROUPS = Tensor.ofElements("dgain", 10);
 
+  /** Likewise for a bias. */
   public static final Tensor BIAS_GRADIENT_OF_GROUPS = Tensor.ofElements("dbias", 11);
 
   /** Row sum of h * xh. */

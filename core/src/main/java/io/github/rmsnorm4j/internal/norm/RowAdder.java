@@ -100,6 +100,11 @@ final class RowAdder implements AutoCloseable {
     return call;
   }
 
+  /** Rows with sums of their own, one after the other. */
+  int apart() {
+    return apart;
+  }
+
   /** Bytes of the sums of some rows. */
   long bytes() {
     int wanted = (parameters[0].wanted ? 1 : 0) + (parameters[1].wanted ? 1 : 0);

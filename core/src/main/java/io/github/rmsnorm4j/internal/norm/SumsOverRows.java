@@ -34,31 +34,7 @@ public final class SumsOverRows {
   /** Sub-trees for each thread, or half of that, so that threads finish at about one time. */
   private static final int TREES_PER_THREAD = 8;
 
-  private final Plan plan;
-  private final Call call;
-
-  /** Rows of each sample. */
-  private final long rows;
-
-  private final int samples;
-
-  /** Whether each sample is a row. */
-  private final boolean areRows;
-
-  /** Rows with sums of their own that a thread does at a time. */
-  private final int apart;
-
-  private final Taker taker;
-
-  private SumsOverRows(Plan plan, Call call, long rows, int samples, int apart, Taker taker) {
-    this.plan = plan;
-    this.call = call;
-    this.rows = rows / samples;
-    this.samples = samples;
-    this.apart = apart;
-    this.taker = taker;
-    areRows = samples == rows && apart > 1;
-  }
+  private SumsOverRows() {}
 
   /**
    * Does all rows.
@@ -74,19 +50,20 @@ public final class SumsOverRows {
     int apart = samples == rows ? together : groups;
     try (RowAdder adder = RowAdder.open(call, apart)) {
       Plan plan = plans.of(adder.call(), rows);
-      SumsOverRows sums = new SumsOverRows(plan, call, rows, samples, apart, taker);
       int useful = Runner.useful(call, rows, threads);
       if (useful == 1) {
         adder.begin(plan);
-        sums.samples(adder, 0, samples);
+        samples(adder, plan, rows / samples, 0, samples, taker);
       } else {
-        sums.trees(adder, useful);
+        trees(adder, call, plan, rows / samples, samples, useful, taker);
       }
     }
   }
 
-  private void samples(RowAdder adder, int from, int to) {
-    if (areRows) {
+  /** Does samples that have so many rows each. */
+  private static void samples(RowAdder adder, Plan plan, long rows, int from, int to, Taker taker) {
+    int apart = adder.apart();
+    if (rows == 1 && apart > 1) {
       for (int row = from; row < to; row += apart) {
         adder.giveEach(row, Math.min(to, row + apart), taker);
       }
@@ -98,8 +75,11 @@ public final class SumsOverRows {
     }
   }
 
-  private void trees(RowAdder adder, int threads) {
-    long treeRows = treeRows(adder.bytes(), threads);
+  private static void trees(
+      RowAdder adder, Call call, Plan plan, long rows, int samples, int threads, Taker taker) {
+    int apart = adder.apart();
+    int most = maxTrees(adder.bytes(), threads);
+    long treeRows = treeRows(rows, samples, apart, most);
     int ofSample = (int) Math.max(1, Math.ceilDiv(rows, treeRows));
     Tree[] trees = ofSample == 1 ? new Tree[0] : new Tree[samples * ofSample];
     RowScheduler.run(
@@ -109,7 +89,7 @@ public final class SumsOverRows {
           try (RowAdder ofThread = RowAdder.open(call, apart)) {
             ofThread.begin(plan);
             if (ofSample == 1) {
-              samples(ofThread, (int) from, (int) to);
+              samples(ofThread, plan, rows, (int) from, (int) to, taker);
               return;
             }
             for (int tree = (int) from; tree < to; tree++) {
@@ -130,8 +110,7 @@ public final class SumsOverRows {
   }
 
   /** Rows of a sub-tree: of a power of two blocks, so that there are not too many sub-trees. */
-  private long treeRows(long bytes, int threads) {
-    int most = maxTrees(bytes, threads);
+  private static long treeRows(long rows, int samples, int apart, int most) {
     long treeRows = (long) SumOrder.ROWS * apart;
     while (treeRows < rows && samples * Math.ceilDiv(rows, treeRows) > most) {
       treeRows *= 2;
