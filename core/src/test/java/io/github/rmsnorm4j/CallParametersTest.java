@@ -68,37 +68,6 @@ class CallParametersTest {
   }
 
   @Test
-  void gainAsAnArray() {
-    float[] gain = floats(1, WIDTH);
-    float[] x = floats(2, 2 * WIDTH);
-    float[] expected = new float[x.length];
-    RmsNorm.builder(WIDTH).gain(gain).build().apply(x, expected);
-    float[] y = new float[x.length];
-    Norm norm = RmsNorm.builder(WIDTH).build().withParameters(Rows.of(gain, WIDTH), null);
-    norm.apply(x, y);
-    assertThat(y).isEqualTo(expected);
-    double[] wide = new double[x.length];
-    double[] expectedWide = new double[x.length];
-    Rows in = Rows.of(doubles(x), WIDTH);
-    RmsNorm ofBuilder = RmsNorm.builder(WIDTH).gain(doubles(gain)).build();
-    ofBuilder.apply(in, Rows.of(expectedWide, WIDTH));
-    Rows gainOfCall = Rows.of(doubles(gain), WIDTH);
-    norm.withParameters(gainOfCall, null).apply(in, Rows.of(wide, WIDTH));
-    assertThat(wide).isEqualTo(expectedWide);
-  }
-
-  @Test
-  void aCallsGainGoesBeforeTheBuilders() {
-    float[] x = floats(2, WIDTH);
-    float[] expected = new float[WIDTH];
-    RmsNorm.builder(WIDTH).gain(floats(1, WIDTH)).build().apply(x, expected);
-    float[] y = new float[WIDTH];
-    RmsNorm norm = RmsNorm.builder(WIDTH).gain(floats(9, WIDTH)).build();
-    norm.withParameters(Rows.of(floats(1, WIDTH), WIDTH), null).apply(x, y);
-    assertThat(y).isEqualTo(expected);
-  }
-
-  @Test
   void theBuildersGainAndBiasAreCopies() {
     float[] x = floats(2, WIDTH);
     float[] gain = floats(1, WIDTH);

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Calls with whole float arrays: a residual, and the passes of training. They have the bits of the
- * same calls with {@link Rows}, and refuse what those refuse.
+ * Calls with float arrays. They have the bits of the same calls with {@link Rows}, and refuse what
+ * those refuse.
  */
 class FloatArraysTest {
   private static final int WIDTH = 70;
@@ -22,8 +22,6 @@ class FloatArraysTest {
 
   private final float[] x = random(1);
   private final float[] residual = random(2);
-  private final float[] dy = random(3);
-  private final float[] dresidual = random(4);
 
   static Stream<Norm> norms() {
     float[] gain = random(new Random(5), WIDTH);
@@ -171,53 +169,6 @@ class FloatArraysTest {
     SMALL.apply(new float[][] {one, one}, new float[2][4]);
   }
 
-  @ParameterizedTest
-  @MethodSource("norms")
-  void trainingPassesAreThoseOfRows(Norm norm) {
-    for (Keep keep : Keep.values()) {
-      Passes arrays = new Passes(keep);
-      norm.apply(rows(x), rows(arrays.y), arrays.saved);
-      norm.backward(rows(dy), arrays.saved, rows(arrays.dx), arrays.gradients());
-
-      Passes expected = new Passes(keep);
-      norm.apply(rows(x), rows(expected.y), expected.saved);
-      norm.backward(rows(dy), expected.saved, rows(expected.dx), expected.gradients());
-      arrays.assertSame(expected);
-    }
-  }
-
-  @ParameterizedTest
-  @MethodSource("norms")
-  void trainingPassesWithAResidualAreThoseOfRows(Norm norm) {
-    Passes arrays = new Passes(Keep.INPUT);
-    float[] sum = residual.clone();
-    norm.addAndApply(rows(x), rows(sum), rows(arrays.y), arrays.saved);
-    norm.backward(rows(dy), arrays.saved, rows(dresidual), rows(arrays.dx), arrays.gradients());
-
-    Passes expected = new Passes(Keep.INPUT);
-    float[] expectedSum = residual.clone();
-    norm.addAndApply(rows(x), rows(expectedSum), rows(expected.y), expected.saved);
-    norm.backward(
-        rows(dy), expected.saved, rows(dresidual), rows(expected.dx), expected.gradients());
-    arrays.assertSame(expected);
-    assertThat(sum).containsExactly(expectedSum);
-  }
-
-  @ParameterizedTest
-  @MethodSource("norms")
-  void gradientsMayGoOverThoseThatTheyComeFrom(Norm norm) {
-    Passes passes = new Passes(Keep.NOTHING);
-    norm.apply(rows(x), rows(passes.y), passes.saved);
-    norm.backward(rows(dy), passes.saved, rows(dresidual), rows(passes.dx), null);
-
-    float[] overDy = dy.clone();
-    norm.backward(rows(overDy), passes.saved, rows(dresidual), rows(overDy), null);
-    assertThat(overDy).containsExactly(passes.dx);
-    float[] overResidual = dresidual.clone();
-    norm.backward(rows(dy), passes.saved, rows(overResidual), rows(overResidual), null);
-    assertThat(overResidual).containsExactly(passes.dx);
-  }
-
   @Test
   void arraysThatDoNotFitAreNamed() {
     float[] two = new float[8];
@@ -271,30 +222,5 @@ class FloatArraysTest {
 
   private static void isNull(ThrowingCallable call, String message) {
     assertThatThrownBy(call).isInstanceOf(NullPointerException.class).hasMessage(message);
-  }
-
-  /** What a forward and a backward pass write. */
-  private static final class Passes {
-    final float[] y = new float[ROWS * WIDTH];
-    final float[] dx = new float[ROWS * WIDTH];
-    final float[] dgain = new float[WIDTH];
-    final float[] dbias = new float[WIDTH];
-    final Saved saved;
-
-    Passes(Keep keep) {
-      saved = new Saved(keep, ROWS);
-    }
-
-    ParameterGradients gradients() {
-      return ParameterGradients.assigned(dgain, dbias);
-    }
-
-    void assertSame(Passes expected) {
-      assertThat(y).as("y, %s", saved.keep()).containsExactly(expected.y);
-      assertThat(dx).as("dx, %s", saved.keep()).containsExactly(expected.dx);
-      assertThat(dgain).as("dgain, %s", saved.keep()).containsExactly(expected.dgain);
-      assertThat(dbias).as("dbias, %s", saved.keep()).containsExactly(expected.dbias);
-      assertThat(dx).doesNotContain(0f);
-    }
   }
 }

@@ -77,23 +77,4 @@ class GateTest {
         .hasMessageContaining(message)
         .hasMessageNotContaining("\n");
   }
-
-  @Test
-  void theOutputMayReplaceXOrZ() {
-    Norm norm = norm(Gate.SILU, false);
-    float[] in = new float[N];
-    float[] gates = new float[N];
-    for (int i = 0; i < N; i++) {
-      in[i] = (float) x[i];
-      gates[i] = (float) z[i];
-    }
-    float[] y = new float[N];
-    norm.applyGated(Rows.of(in, N), Rows.of(gates, N), Rows.of(y, N));
-    float[] overX = in.clone();
-    norm.applyGated(Rows.of(overX, N), Rows.of(gates, N), Rows.of(overX, N));
-    float[] overZ = gates.clone();
-    norm.applyGated(Rows.of(in, N), Rows.of(overZ, N), Rows.of(overZ, N));
-    assertThat(overX).isEqualTo(y);
-    assertThat(overZ).isEqualTo(y);
-  }
 }

@@ -159,15 +159,6 @@ class GradientArgumentsTest {
   }
 
   @Test
-  void dxOverDyIsTheSame() {
-    NORM.apply(x, y, saved);
-    NORM.backward(dy, saved, dx, null);
-    Rows over = Rows.of(new float[] {1, 0, 0, 0, 0, 1, 0, 0}, 4);
-    NORM.backward(over, saved, over, null);
-    assertThat(over.segment().mismatch(dx.segment())).isEqualTo(-1);
-  }
-
-  @Test
   void noRowsGiveNoGradient() {
     Saved none = new Saved(Keep.INPUT, 0);
     Rows empty = Rows.of(new float[0], 4);

@@ -84,8 +84,9 @@ class NormArgumentsTest {
     }
     refused(() -> RMS.withParameters(rows(0, 4), null), "gain has 0 x 4 elements");
     refused(() -> RMS.withParameters(rows(1, 4), rows(1, 3)), "bias has 1 x 3 elements");
-    Norm ofTwo = RMS.withParameters(rows(2, 4), null);
-    refused(() -> ofTwo.apply(rows(1, 4), rows(1, 4)), "gain has 2 rows, x has 1: it");
+    refused(
+        () -> RMS.withParameters(rows(2, 4), rows(3, 4)),
+        "bias has 12 elements, gain has 8: they must be the same");
     assertThat(RMS.withParameters(null, null)).isSameAs(RMS);
   }
 

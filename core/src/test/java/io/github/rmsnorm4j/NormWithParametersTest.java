@@ -247,7 +247,8 @@ class NormWithParametersTest {
     refused(
         () -> norm.withParameters(null, Rows.of(new float[41], 41)), "bias has 1 x 41 elements");
     refused(
-        () -> norm.withParameters(rows(numbers(2)), null), "the norm's own bias has 40 elements");
+        () -> norm.withParameters(rows(numbers(2)), null),
+        "the norm's own bias has 40 elements, gain has 80: they must be the same, pass a bias, too");
     Rows one = rows(numbers(1));
     refused(() -> RmsNorm.llama(WIDTH).build().withParameters(null, one), "cast order is LLAMA");
     Norm view;

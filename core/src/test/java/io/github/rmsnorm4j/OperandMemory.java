@@ -209,6 +209,13 @@ final class OperandMemory {
         : ParameterGradients.added((float[]) arrays.get("dgain"), (float[]) arrays.get("dbias"));
   }
 
+  /** What an operand has, without the room behind it. */
+  byte[] bytes(String name) {
+    MemorySegment segment = memory(name);
+    int bytes = isNumbers(name) ? (int) segment.byteSize() : WIDTH * type.bytes();
+    return segment.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
+  }
+
   /** All bytes that there are. */
   Map<String, String> bytes() {
     Map<String, String> bytes = new HashMap<>();

@@ -145,19 +145,6 @@ class OverlapTest {
   }
 
   @Test
-  void gainMayBePartOfTheInput() {
-    float[] x = {1, 2, 3, 4};
-    float[] y = new float[4];
-    RmsNorm.builder(2)
-        .build()
-        .withParameters(Rows.of(x, 0, 1, 2), null)
-        .apply(Rows.of(x, 2), Rows.of(y, 2));
-    float[] expected = new float[4];
-    RmsNorm.builder(2).gain(new float[] {1, 2}).build().apply(x, expected);
-    assertThat(y).isEqualTo(expected);
-  }
-
-  @Test
   void twoArraysNeverOverlap() {
     assertThat(Overlap.any(Rows.of(new float[4], 2), Rows.of(new float[4], 2))).isFalse();
     MemorySegment heap = MemorySegment.ofArray(new byte[16]);

@@ -91,44 +91,6 @@ class SamplesTest {
   }
 
   @Test
-  void refusesSamplesThatDoNotFit() {
-    float[] ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-    float[] y = ones.clone();
-    Rows x = Rows.of(new float[12], 2);
-    Rows out = Rows.of(y, 2);
-    RmsNorm norm = RmsNorm.builder(2).build();
-    refused(
-        () -> norm.withParameters(Rows.of(new float[8], 2), null).apply(x, out),
-        "gain has 4 rows, x has 6: it must have 1, or a number that divides 6");
-    refused(
-        () -> norm.withParameters(Rows.of(new float[4], 2), Rows.of(new float[6], 2)).apply(x, out),
-        "bias has 6 elements, gain has 4: they must be the same");
-    refused(
-        () -> norm.withParameters(Rows.of(new float[0], 2), null).apply(x, out),
-        "gain has 0 x 2 elements, the rows are 2 wide");
-    refused(
-        () ->
-            RmsNorm.builder(2)
-                .groupCount(2)
-                .build()
-                .withParameters(Rows.of(new float[4], 2), null)
-                .apply(x, out),
-        "gain has 2 rows, for a norm of groups it must have 1");
-    refused(
-        () ->
-            RmsNorm.builder(2)
-                .bias(new float[2])
-                .build()
-                .withParameters(Rows.of(new float[4], 2), null)
-                .apply(x, out),
-        "the norm's own bias has 2 elements, gain has 4: they must be the same, pass a bias, too");
-    refused(
-        () -> RmsNorm.builder(2).gain(new float[4]).build(),
-        "gain has 4 elements, the rows are 2 wide");
-    assertThat(y).containsExactly(ones);
-  }
-
-  @Test
   void refusesGradientsThatDoNotFit() {
     Rows x = Rows.of(new float[] {1, 2, 3, 4, 5, 6, 7, 8}, 2);
     Rows y = Rows.of(new float[8], 2);
