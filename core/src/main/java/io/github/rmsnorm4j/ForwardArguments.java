@@ -22,6 +22,9 @@ final class ForwardArguments {
       Rows y = NormArguments.requireNonNull(of.y, "y");
       CallOperands.check(norm.width(), of.x, of.residual, y);
     } else {
+      if (of.of(CallOperand.Q) == null) {
+        NormArguments.requireNonNull(of.y, "y");
+      }
       of.check(norm, CallOperand.FORWARD);
       String mean = norm.spec().isOfLength() ? "length" : "mean";
       NormArguments.requireRoom(of.mean, of.x.rows(), norm.groups, mean);
