@@ -117,8 +117,7 @@ record Variants(Contest contest, KernelKind kind) {
           Rows x = place.view(place.x);
           Rows gain = parameters(place, 0, samples);
           Rows bias = parameters(place, samples, samples);
-          Norm norm =
-              norm(place, spec(place).withGainOffset(1), null).withParameters(gain, bias);
+          Norm norm = norm(place, spec(place).withGainOffset(1), null).withParameters(gain, bias);
           Rows y = place.view(place.y);
           return () -> norm.apply(x, y);
         });
