@@ -97,7 +97,18 @@ public record RowMemory(
   /** Memory that has room for a few rows of a call at a time. */
   public RowMemory(
       MemorySegment segment, ElementType type, long stride, @Nullable RowWindow window) {
-    this(segment, type, stride, 0, 0, Access.of(segment.isNative(), true), window);
+    this(segment, type, stride, 0, 0, window);
+  }
+
+  /** The same of rows that serve several rows of the call; the window begins with a period. */
+  public RowMemory(
+      MemorySegment segment,
+      ElementType type,
+      long stride,
+      long period,
+      long outerStride,
+      @Nullable RowWindow window) {
+    this(segment, type, stride, period, outerStride, Access.of(segment.isNative(), true), window);
   }
 
   private RowMemory(
@@ -121,10 +132,8 @@ public record RowMemory(
 
   /** Bytes from the first row to another. */
   public long offset(long row) {
-    if (window != null) {
-      return (row - window.first) * stride;
-    }
-    return period == 0 ? row * stride : row / period * outerStride + row % period * stride;
+    long r = window == null ? row : row - window.first;
+    return period == 0 ? r * stride : r / period * outerStride + r % period * stride;
   }
 
   /** Whether each row, or all rows of a period, serve several rows of the call. */

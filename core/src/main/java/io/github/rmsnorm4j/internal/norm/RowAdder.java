@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Call;
 import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.backend.RowWindow;
 import io.github.rmsnorm4j.internal.backend.Worker;
 import io.github.rmsnorm4j.internal.formula.Backward;
 import io.github.rmsnorm4j.internal.formula.BackwardFormula;
@@ -54,8 +55,14 @@ final class RowAdder implements AutoCloseable {
   private Worker worker;
   private boolean float64;
 
-  /** Rows with sums of their own. */
+  /** Groups or samples with sums of their own. */
   private int apart;
+
+  /** Rows of each of these samples; 0 for none. */
+  private int ofSample;
+
+  /** The rows that these sums are of. */
+  private final RowWindow window = new RowWindow();
 
   /** Elements of the sums for a parameter. */
   private int width;
@@ -65,11 +72,13 @@ final class RowAdder implements AutoCloseable {
   /**
    * The adder of this thread. No other thread uses it until it is closed.
    *
-   * @param apart rows with sums of their own, one after the other, and again those after them; 1 if
-   *     all rows share sums
+   * @param apart groups of a row that have sums of their own, or samples of a few rows that are
+   *     done together; 1 if all rows share sums
+   * @param ofSample rows of each such sample; 0 for groups, and if all rows share sums
    */
-  static RowAdder open(Call call, int apart) {
+  static RowAdder open(Call call, int apart, int ofSample) {
     RowAdder adder = POOL.take();
+    adder.ofSample = ofSample;
     BackwardFormula formula = (BackwardFormula) call.formula();
     adder.parameters[0].wanted = formula.gainGradient();
     adder.parameters[1].wanted = formula.biasGradient();
@@ -87,12 +96,17 @@ final class RowAdder implements AutoCloseable {
     return adder;
   }
 
-  /** The sums of rows that have their own, one after the other, and again for the next rows. */
+  /** The sums of groups, again for each row; or those of samples, from the first one on. */
   private RowMemory rows(Object sums) {
     ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
     MemorySegment segment =
         float64 ? MemorySegment.ofArray((double[]) sums) : MemorySegment.ofArray((float[]) sums);
-    return new RowMemory(segment, type, (long) width / apart * type.bytes(), apart, 0, true);
+    long bytes = (long) width / apart * type.bytes();
+    return switch (ofSample) {
+      case 0 -> new RowMemory(segment, type, bytes, apart, 0, true);
+      case 1 -> new RowMemory(segment, type, bytes, window);
+      default -> new RowMemory(segment, type, 0, ofSample, bytes, window);
+    };
   }
 
   /** The call, with the rows that its kernels add to. */
@@ -100,7 +114,7 @@ final class RowAdder implements AutoCloseable {
     return call;
   }
 
-  /** Rows with sums of their own, one after the other. */
+  /** Groups or samples with sums of their own, one after the other. */
   int apart() {
     return apart;
   }
@@ -180,8 +194,13 @@ final class RowAdder implements AutoCloseable {
     }
   }
 
-  /** Adds a few rows, of which each is a sample, and gives their sums. */
-  void giveEach(long from, long to, SumsOverRows.Taker taker) {
+  /** Whether samples have few rows, so that {@link #apart} of them are done together. */
+  boolean isOfFewRows() {
+    return ofSample > 0;
+  }
+
+  /** Adds the rows of a few samples, and gives their sums. */
+  void giveEach(int from, int to, SumsOverRows.Taker taker) {
     for (OfParameter of : parameters) {
       if (of.ofRow instanceof float[] floats) {
         Arrays.fill(floats, 0, width, 0f);
@@ -189,9 +208,11 @@ final class RowAdder implements AutoCloseable {
         Arrays.fill(doubles, 0, width, 0.0);
       }
     }
-    Runner.rows(call, plan, worker, from, to, null);
-    for (int row = (int) from; row < to; row++) {
-      taker.take(parameters[0].ofRow, parameters[1].ofRow, row % apart * (width / apart), row);
+    window.first = (long) from * ofSample;
+    Runner.rows(call, plan, worker, window.first, (long) to * ofSample, null);
+    for (int sample = from; sample < to; sample++) {
+      int at = (sample - from) * (width / apart);
+      taker.take(parameters[0].ofRow, parameters[1].ofRow, at, sample);
     }
   }
 

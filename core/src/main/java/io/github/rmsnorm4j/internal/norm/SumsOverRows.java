@@ -25,7 +25,7 @@ public final class SumsOverRows {
     void take(@Nullable Object gain, @Nullable Object bias, int at, int sample);
   }
 
-  /** Elements of rows that have sums of their own and that a thread does at a time. */
+  /** Elements of the sums of samples that a thread does together, as each has few rows. */
   private static final int TOGETHER = 1 << 13;
 
   /** The most sub-trees of which all sums are kept until the end. */
@@ -47,8 +47,9 @@ public final class SumsOverRows {
   public static void run(
       Call call, Plans plans, long rows, int threads, int samples, int groups, Taker taker) {
     int together = Math.clamp(TOGETHER / call.choices().width(), 1, samples);
-    int apart = samples == rows ? together : groups;
-    try (RowAdder adder = RowAdder.open(call, apart)) {
+    boolean few = together > 1 && rows > 0 && rows / samples <= SumOrder.ROWS;
+    int ofSample = few ? (int) (rows / samples) : 0;
+    try (RowAdder adder = RowAdder.open(call, few ? together : groups, ofSample)) {
       Plan plan = plans.of(adder.call(), rows);
       int useful = Runner.useful(call, rows, threads);
       if (useful == 1) {
@@ -62,10 +63,10 @@ public final class SumsOverRows {
 
   /** Does samples that have so many rows each. */
   private static void samples(RowAdder adder, Plan plan, long rows, int from, int to, Taker taker) {
-    int apart = adder.apart();
-    if (rows == 1 && apart > 1) {
-      for (int row = from; row < to; row += apart) {
-        adder.giveEach(row, Math.min(to, row + apart), taker);
+    int together = adder.apart();
+    if (adder.isOfFewRows()) {
+      for (int sample = from; sample < to; sample += together) {
+        adder.giveEach(sample, Math.min(to, sample + together), taker);
       }
       return;
     }
@@ -78,6 +79,7 @@ public final class SumsOverRows {
   private static void trees(
       RowAdder adder, Call call, Plan plan, long rows, int samples, int threads, Taker taker) {
     int apart = adder.apart();
+    int few = adder.isOfFewRows() ? (int) rows : 0;
     int most = maxTrees(adder.bytes(), threads);
     long treeRows = treeRows(rows, samples, apart, most);
     int ofSample = (int) Math.max(1, Math.ceilDiv(rows, treeRows));
@@ -86,7 +88,7 @@ public final class SumsOverRows {
         (long) samples * ofSample,
         threads,
         (from, to) -> {
-          try (RowAdder ofThread = RowAdder.open(call, apart)) {
+          try (RowAdder ofThread = RowAdder.open(call, apart, few)) {
             ofThread.begin(plan);
             if (ofSample == 1) {
               samples(ofThread, plan, rows, (int) from, (int) to, taker);

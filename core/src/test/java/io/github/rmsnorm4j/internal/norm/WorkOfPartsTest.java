@@ -109,7 +109,7 @@ class WorkOfPartsTest {
     assertThat(plans).hasValue(1);
   }
 
-  /** A block of at most 32 rows is a run; rows that are samples go many at a time. */
+  /** A block of at most 32 rows of a sample is a run; rows that are samples go many at a time. */
   @ParameterizedTest
   @CsvSource({"64, 16, 64", "3, 100, 12", "256, 1, 2", "200, 1, 2", "1, 70, 3"})
   void samples(int samples, int rows, int expected) {

@@ -44,6 +44,7 @@ public final class MeasureCalls {
     MeasureCalls calls = new MeasureCalls(given.contains("quick"));
     calls.kinds();
     calls.samples(256, 1, 1152, 2.2);
+    calls.samples(128, 4, 1152, Double.NaN);
     calls.samples(64, 16, 1152, Double.NaN);
     calls.samples(32, 32, 1152, 1.15);
     calls.samples(32, 256, 1152, 1.15);
