@@ -47,7 +47,9 @@ class RowStatisticsTest {
         }
       }
     }
-    assertThat(checked).hasSize(4 * Backends.EACH.size());
+    // An older JDK has plain Java alone, under more than one name.
+    long backends = Backends.EACH.stream().map(Backend::toString).distinct().count();
+    assertThat(checked).hasSize((int) (4 * backends));
     assertThat(checked.values()).allMatch(count -> count > 8);
   }
 
