@@ -1,12 +1,17 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.NormChoices;
 import io.github.rmsnorm4j.internal.backend.NormColumns;
+import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.BackwardFormula;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
+import io.github.rmsnorm4j.internal.norm.SumsOverRows;
 import java.lang.ref.Reference;
 import org.jspecify.annotations.Nullable;
 
@@ -103,12 +108,62 @@ final class BackwardCall implements CallOperands {
       int parts = most <= norm.groupWidth ? 1 : most / norm.groupWidth;
       boolean held = saved.gain() == null && saved.bias() == null;
       NormColumns ofNorm = held ? norm.backEndParts().columns(float64) : null;
-      BackwardRun.run(norm, rows, saved, gradients, gain, bias, ofNorm, parts);
+      run(call(gain, bias, ofNorm, parts), parts);
     } finally {
       gains.giveBack();
       biases.giveBack();
       Reference.reachabilityFence(rows);
       Reference.reachabilityFence(saved);
+    }
+  }
+
+  /**
+   * The call of the kernels.
+   *
+   * @param gain float[] or double[] as the arithmetic is; null where there is none
+   * @param bias likewise; null, too, where the formula does not need it
+   * @param ofNorm the gain and bias if they are the norm's; null if they are of the forward call
+   * @param parts the groups or samples that have a gain and a bias of their own; 1 if all rows and
+   *     their groups share them
+   */
+  private Call call(
+      @Nullable Object gain, @Nullable Object bias, @Nullable NormColumns ofNorm, int parts) {
+    BackwardFormula formula =
+        new BackwardFormula(
+            norm.spec(),
+            saved.keep() == Keep.OUTPUT,
+            saved.numbers() != null,
+            gain != null,
+            bias != null,
+            gradients.gain() != null,
+            gradients.bias() != null);
+    @Nullable RowMemory[] memory =
+        new RowMemory[parts == 1 ? rows.length : Tensor.Access.ELEMENT.places()];
+    for (int place = 0; place < rows.length; place++) {
+      Rows of = rows[place];
+      memory[place] = of == null ? null : norm.backEndParts().memory.of(of, norm.groups);
+    }
+    Rows kept = saved.kept(norm);
+    NormChoices choices = norm.choices(kept.type());
+    double @Nullable [] @Nullable [] given = saved.numbers();
+    if (parts == 1) {
+      return new Call(choices, formula, memory, gain, bias, ofNorm, null, given);
+    }
+    GainAndBias.rows(norm, kept, parts, gain, bias, ofNorm, memory);
+    return new Call(choices, formula, memory, null, null, ofNorm, null, given);
+  }
+
+  private void run(Call call, int parts) {
+    boolean ofGroups = norm.groups > 1;
+    try (call) {
+      SumsOverRows.run(
+          call,
+          norm.backEndParts().backwardPlans,
+          saved.kept(norm).rows() * norm.groups,
+          CallMemory.isShared(call.rows()) ? norm.threads : 1,
+          ofGroups ? 1 : parts,
+          ofGroups ? parts : 1,
+          (gain, bias, at, sample) -> gradients.take(gain, bias, at, sample, norm.width()));
     }
   }
 

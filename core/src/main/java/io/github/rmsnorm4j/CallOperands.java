@@ -95,7 +95,7 @@ interface CallOperands {
     }
   }
 
-  /** Without an array of arguments: the way of each call allocates nothing. */
+  /** Every call comes here, so the names are no varargs: these would be an array each time. */
   private static void requireSame(
       long of, long other, String message, CallOperand name, CallOperand otherName) {
     if (of != other) {

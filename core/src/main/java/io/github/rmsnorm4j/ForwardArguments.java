@@ -5,7 +5,7 @@ import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import org.jspecify.annotations.Nullable;
 
-/** Checks forward calls: what {@link CallOperands} do not say, but the choices of the norm. */
+/** Checks forward calls: their operands, and what the choices of the norm allow. */
 final class ForwardArguments {
   private ForwardArguments() {}
 

@@ -429,7 +429,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *
    * @param x the rows, of the norm's width: the columns of one owner
    * @param sums takes the sum of squares of each row, or of each group of a row; of LayerNorm first
-   *     the sums of all rows, then the sums of squares of all rows. It has exactly as many elements
+   *     the sums of all rows, then the sums of squares of all rows. It has exactly as many
+   *     elements. For LayerNorm the call makes an array with an element for each row
    * @throws IllegalArgumentException if the shapes do not fit, sums shares memory with x, or the
    *     norm is partial or has a gate
    * @throws IllegalStateException if a segment is closed

@@ -19,7 +19,7 @@ final class StatisticArguments {
   }
 
   /**
-   * Statistics must be those that the norm has, with room for so many.
+   * Statistics must be those that the norm has, and long enough.
    *
    * @param rows the groups of all rows
    */

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -107,7 +108,9 @@ class CallOperandsTest {
     Map<String, String> before = m.bytes();
     Throwable thrown =
         byAnother
-            ? CompletableFuture.supplyAsync(() -> catchThrowable(() -> call.on(m))).join()
+            ? CompletableFuture.supplyAsync(() -> catchThrowable(() -> call.on(m)))
+                .orTimeout(1, TimeUnit.MINUTES)
+                .join()
             : catchThrowable(() -> call.on(m));
     if (said.isEmpty()) {
       assertThat(thrown).as("%s, %s", call, what).isNull();

@@ -12,8 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Calls with float arrays. They have the bits of the same calls with {@link Rows}, and refuse what
- * those refuse.
+ * Calls with float arrays. They are bit-identical to the same calls with {@link Rows}, and refuse
+ * what those refuse.
  */
 class FloatArraysTest {
   private static final int WIDTH = 70;

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -233,7 +234,10 @@ class NormWithParametersTest {
       view.apply(ones, ones);
       assertThat(ones[255]).containsOnly(0);
       assertThatThrownBy(
-              () -> CompletableFuture.runAsync(() -> view.apply(ones[0], ones[1])).join())
+              () ->
+                  CompletableFuture.runAsync(() -> view.apply(ones[0], ones[1]))
+                      .orTimeout(1, TimeUnit.MINUTES)
+                      .join())
           .hasCauseInstanceOf(WrongThreadException.class)
           .hasMessageContaining("gain is in memory that is confined to another thread");
     }

@@ -8,6 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -224,7 +225,11 @@ class QuantizedArgumentsTest {
       memory = arena.allocate(256);
       MemorySegment confined = memory;
       call.accept(memory); // Its own thread may.
-      assertThatThrownBy(() -> CompletableFuture.runAsync(() -> call.accept(confined)).join())
+      assertThatThrownBy(
+              () ->
+                  CompletableFuture.runAsync(() -> call.accept(confined))
+                      .orTimeout(1, TimeUnit.MINUTES)
+                      .join())
           .hasCauseExactlyInstanceOf(WrongThreadException.class)
           .hasMessageContaining(name + " in memory that is confined to another thread");
       MemorySegment readOnly = memory.asReadOnly();

@@ -8,6 +8,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -167,17 +169,17 @@ class RowStatisticsArgumentsTest {
   }
 
   @Test
-  void memoryThatCannotBeReached() throws InterruptedException {
+  void memoryThatCannotBeReached() {
     for (Call call : OF_X) {
       Operands operands = new Operands(RMS);
       try (Arena arena = Arena.ofConfined()) {
         operands.x = Rows.of(arena.allocate(96), ElementType.FLOAT64, 3, 4);
         call.on(RMS, operands);
-        Throwable[] thrown = new Throwable[1];
-        Thread other = new Thread(() -> thrown[0] = catchThrowable(() -> call.on(RMS, operands)));
-        other.start();
-        other.join();
-        assertThat(thrown[0]).isInstanceOf(WrongThreadException.class);
+        Throwable thrown =
+            CompletableFuture.supplyAsync(() -> catchThrowable(() -> call.on(RMS, operands)))
+                .orTimeout(1, TimeUnit.MINUTES)
+                .join();
+        assertThat(thrown).isInstanceOf(WrongThreadException.class);
       }
       assertThatThrownBy(() -> call.on(RMS, operands))
           .isInstanceOf(IllegalStateException.class)

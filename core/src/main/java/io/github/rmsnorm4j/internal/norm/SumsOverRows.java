@@ -61,7 +61,11 @@ public final class SumsOverRows {
     }
   }
 
-  /** Does samples that have so many rows each. */
+  /**
+   * Does some samples.
+   *
+   * @param rows of each sample
+   */
   private static void samples(RowAdder adder, Plan plan, long rows, int from, int to, Taker taker) {
     int together = adder.apart();
     if (adder.isOfFewRows()) {
