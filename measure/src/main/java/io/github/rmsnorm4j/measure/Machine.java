@@ -59,12 +59,12 @@ public record Machine(
   }
 
   /**
-   * For the name of a file: {@code amd-epyc}.
+   * For the name of a file: {@code amd-epyc-25-17}.
    *
-   * @return the processor's name in lower case, of letters, digits and hyphens
+   * @return the processor's name, family and model in lower case, of letters, digits and hyphens
    */
   public String slug() {
-    return cpu.replaceFirst(" \\(.*", "")
+    return cpu.replaceAll("\\(family (\\d+), model (\\d+)\\)|\\(R\\)", " $1 $2")
         .toLowerCase(Locale.ROOT)
         .replaceAll("[^a-z0-9]+", "-")
         .replaceAll("^-|-$", "");

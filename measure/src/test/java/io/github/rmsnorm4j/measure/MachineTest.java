@@ -21,7 +21,7 @@ class MachineTest {
   void slugFitsAFileName() {
     Machine machine =
         new Machine("AMD EPYC 7B13 (family 25, model 1)", 2, "", "", List.of(), "", 256);
-    assertThat(machine.slug()).isEqualTo("amd-epyc-7b13");
+    assertThat(machine.slug()).isEqualTo("amd-epyc-7b13-25-1");
   }
 
   @Test

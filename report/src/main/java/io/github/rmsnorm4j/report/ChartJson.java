@@ -28,6 +28,9 @@ final class ChartJson {
         json.writeStartObject();
         json.writeStringField("name", series.name);
         json.writeStringField("style", series.style.name().toLowerCase(Locale.ROOT));
+        if (series.color >= 0) {
+          json.writeNumberField("color", series.color);
+        }
         json.writeArrayFieldStart("points");
         for (Point point : series.points) {
           point(json, chart, point);

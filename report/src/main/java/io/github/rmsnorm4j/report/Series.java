@@ -33,9 +33,13 @@ public final class Series {
   final Style style;
   final List<Point> points;
 
-  private Series(String name, Style style, List<Point> points) {
+  /** Place of its color in the palette; negative if that is its place in the chart. */
+  final int color;
+
+  private Series(String name, Style style, List<Point> points, int color) {
     this.name = Objects.requireNonNull(name, "name");
     this.style = style;
+    this.color = color;
     this.points = List.copyOf(points);
   }
 
@@ -45,7 +49,7 @@ public final class Series {
     for (int i = 0; i < y.length; i++) {
       points.add(new Point(x[i], y[i], Double.NaN, Double.NaN));
     }
-    return new Series(name, style, points);
+    return new Series(name, style, points, -1);
   }
 
   /**
@@ -95,6 +99,16 @@ public final class Series {
   }
 
   /**
+   * {@return the same values in a color of their own, so that a subject looks the same in all
+   * charts; a second series of that color is dashed, or paler}
+   *
+   * @param place of the color in the palette, from 0
+   */
+  public Series color(int place) {
+    return new Series(name, style, points, place);
+  }
+
+  /**
    * {@return the same values with how far each spreads: a band around a line of more than 20
    * points, whiskers everywhere else}
    *
@@ -114,7 +128,7 @@ public final class Series {
       }
       spread.add(new Point(p.x, p.y, low[i], high[i]));
     }
-    return new Series(name, style, spread);
+    return new Series(name, style, spread, color);
   }
 
   private static void requireLength(String name, String what, int length, int values) {

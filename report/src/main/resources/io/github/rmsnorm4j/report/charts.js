@@ -78,8 +78,13 @@
     return options;
   }
 
-  function dataset(series, index, colours) {
-    const colour = series.style === "limit" ? colours.quiet : colours.series[index % colours.series.length];
+  const PALE = "70"; // the opacity of a second series of one color
+
+  function dataset(chart, index, colours) {
+    const series = chart.series[index];
+    const place = (i) => chart.series[i].color ?? i % colours.series.length;
+    const again = chart.series.slice(0, index).some((other, i) => other.style === series.style && place(i) === place(index));
+    const colour = series.style === "limit" ? colours.quiet : colours.series[place(index)];
     const made = {
       label: short(series.name, 40),
       data: series.points,
@@ -89,7 +94,7 @@
       pointStyle: series.style === "bars" ? "rect" : SHAPES[index % SHAPES.length],
     };
     if (series.style === "bars") {
-      return { ...made, maxBarThickness: 56, order: 1 };
+      return { ...made, backgroundColor: again ? colour + PALE : colour, maxBarThickness: 56, order: 1 };
     }
     if (series.style === "limit") {
       return { ...made, pointStyle: "line", pointRadius: 0, pointHoverRadius: 0, borderWidth: 1.5, borderDash: [6, 4] };
@@ -99,7 +104,7 @@
       ...made,
       showLine: series.style === "line",
       borderWidth: 2,
-      borderDash: index < colours.series.length ? [] : [2, 3],
+      borderDash: again ? [5, 4] : [],
       pointRadius: radius,
       pointHoverRadius: radius + 2,
     };
@@ -205,8 +210,8 @@
 
   function paint(plot, chart) {
     const colours = theme();
-    chart.series.forEach((series, s) => {
-      const { borderColor, backgroundColor } = dataset(series, s, colours);
+    chart.series.forEach((_, s) => {
+      const { borderColor, backgroundColor } = dataset(chart, s, colours);
       Object.assign(plot.data.datasets[s], { borderColor, backgroundColor });
     });
     for (const made of Object.values(plot.options.scales)) {
@@ -224,7 +229,7 @@
     const hasBars = chart.series.some((s) => s.style === "bars");
     const plot = new Chart(canvas, {
       type: hasBars ? "bar" : "line",
-      data: { datasets: chart.series.map((s, i) => dataset(s, i, theme())) },
+      data: { datasets: chart.series.map((_, s) => dataset(chart, s, theme())) },
       plugins: [{
         id: "spreads",
         beforeInit: (made) => (chart.series.length > 1 ? setLegendApart(made) : undefined),

@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.cli.VectorApi;
 import io.github.rmsnorm4j.cli.Version;
 import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.measure.Machine;
-import io.github.rmsnorm4j.measure.ModuleBuild;
 import io.github.rmsnorm4j.studies.compare.AvailableMemory;
 import io.github.rmsnorm4j.studies.train.Corpus;
 import io.github.rmsnorm4j.studies.train.Live;
@@ -18,7 +17,6 @@ import io.github.rmsnorm4j.studies.train.Results;
 import io.github.rmsnorm4j.studies.train.RunFolder;
 import io.github.rmsnorm4j.studies.train.StopSignal;
 import io.github.rmsnorm4j.studies.train.TerminalTables;
-import io.github.rmsnorm4j.studies.train.TrainingPage;
 import io.github.rmsnorm4j.studies.train.Trainings;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -27,7 +25,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -84,32 +81,14 @@ final class Train implements Callable<Integer> {
   private boolean resume;
 
   @Option(
-      names = "--write",
-      description = "Write figures and page to docs/training, and update docs/training.md.")
-  private boolean write;
-
-  @Option(
-      names = "--page",
-      description =
-          "Train nothing: make docs/training.md and the pages in docs/training again from the figures"
-              + " that are kept there.")
-  private boolean page;
-
-  @Option(
       names = {"-q", "--quiet"},
       description = "No progress on standard error.")
   private boolean quiet;
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    requireSense();
-    if (page) {
-      String made =
-          new TrainingDocs(checkout())
-              .refresh().stream().map(TrainingPage::name).collect(Collectors.joining(", "));
-      say("docs/training.md and docs/training are made again of: " + made);
-      return ExitCode.OK;
-    }
+    wanted.requireSense();
+    reports.requireDistinct();
     Corpus corpus = wanted.corpus();
     Plan plan = wanted.plan(corpus);
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
@@ -167,26 +146,6 @@ final class Train implements Callable<Integer> {
   private void show(Results results, ReportOptions.Files files) throws IOException {
     TerminalTables.lines(results).forEach(spec.commandLine().getOut()::println);
     files.write(new ReportPage(results).page().html(), results.json());
-    if (write) {
-      new TrainingDocs(checkout()).keep(results);
-    }
-  }
-
-  private void requireSense() throws IOException {
-    boolean inCheckout = System.getProperty(ModuleBuild.HOME) != null;
-    if (write && (!wanted.isWhole() || !inCheckout)) {
-      throw new WrongUseException(
-          "--write takes a whole run of the generated task in a checkout, by ./rmsnorm");
-    }
-    if (page && !inCheckout) {
-      throw new WrongUseException("--page takes a checkout, by ./rmsnorm");
-    }
-    wanted.requireSense();
-    reports.requireDistinct();
-  }
-
-  private static Path checkout() {
-    return Path.of(System.getProperty(ModuleBuild.HOME));
   }
 
   private void say(String line) {

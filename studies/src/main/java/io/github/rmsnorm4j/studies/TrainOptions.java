@@ -86,11 +86,6 @@ final class TrainOptions {
           "Number of trainings at the same time, each on one thread (default: 2, or 1 on one processor).")
   private Integer jobs;
 
-  /** Whether it is a run that may stand in the documentation. */
-  boolean isWhole() {
-    return !quick && text == null;
-  }
-
   boolean isStudy() {
     return study != null;
   }

@@ -65,7 +65,6 @@ class TrainErrorsTest {
       delimiter = '|',
       value = {
         "--study width|--study is 'width', it may be norms or depth",
-        "--page|--page takes a checkout, by ./rmsnorm",
         "--study norms --quick|--quick and --study contradict each other",
         "--jobs 0|--jobs is 0, it may be 1 to 64",
         "--width 262144 --layers 10|2 trainings side by side take about",

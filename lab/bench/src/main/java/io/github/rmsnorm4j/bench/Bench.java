@@ -60,8 +60,9 @@ import picocli.CommandLine.Spec;
 final class Bench implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.peers.PeerTable";
   private static final String CALLS = "io.github.rmsnorm4j.benchmarks.MeasureCalls";
+  private static final String DECODE = "io.github.rmsnorm4j.benchmarks.Decode";
   private static final Set<String> WITH_DECODE =
-      Set.of("--decode", "--width", "--only", "--jvms", "--check");
+      Set.of("--decode", "--width", "--only", "--jvms", "--check", "--write");
 
   private static final Set<String> WITH_CALLS = Set.of("--calls", "--quick", "--check");
 
@@ -146,8 +147,8 @@ final class Bench implements Callable<Integer> {
       description =
           "Compare the norms of the first 400 tokens of an engine, and of 3,000 prompts, with cold"
               + " caches, with the plain loop of a port, in fresh JVMs without flags and with native"
-              + " access. About six minutes. Only --width, --only, --jvms (default: 7 rounds) and"
-              + " --check go with it.")
+              + " access. About six minutes. Only --width, --only, --jvms (default: 7 rounds),"
+              + " --check and --write go with it.")
   private boolean decode;
 
   @Option(
@@ -170,17 +171,9 @@ final class Bench implements Callable<Integer> {
   @Option(
       names = "--write",
       description =
-          "Keep all rounds in docs/benchmarks and make docs/performance.md again. Not with --quick,"
-              + " --only or --traps; a run with --polluted, --loops or --variants is kept as such."
-              + " With --device cuda, docs/gpu.md.")
+          "Keep all rounds in docs/benchmarks, with tables and a chart, instead of those that this"
+              + " processor or GPU has there. Not with --quick, --only, --width or --traps.")
   private boolean write;
-
-  @Option(
-      names = "--page",
-      description =
-          "Measure nothing: make the tables of docs/gpu.md again from the results of GPUs in"
-              + " docs/benchmarks.")
-  private boolean page;
 
   @Option(
       names = "--json",
@@ -195,9 +188,6 @@ final class Bench implements Callable<Integer> {
 
   @Override
   public Integer call() throws IOException, InterruptedException {
-    if (page) {
-      return page();
-    }
     if (against != null) {
       return against();
     }
@@ -229,26 +219,38 @@ final class Bench implements Callable<Integer> {
   private int decode() throws IOException, InterruptedException {
     requireOnly("--decode", WITH_DECODE);
     WrongUseException.requireRange("--width", width, 65_536);
-    String text = only == null ? "" : only;
-    int rounds = jvms == null ? ROUNDS : jvms;
-    PrintWriter out = spec.commandLine().getOut();
-    return new Decode(width, text, rounds, check, out, spec.commandLine().getErr()).run();
+    if (write && (width != null || only != null)) {
+      throw new WrongUseException(
+          "--write excludes --width and --only: only runs of all calls are kept");
+    }
+    List<String> command = measurement(DECODE);
+    command.add(checkout().toString());
+    command.add(String.valueOf(jvms == null ? ROUNDS : jvms));
+    command.add(String.valueOf(width == null ? 0 : width));
+    command.add(only == null ? "" : only);
+    flag(command, "check", check);
+    flag(command, "write", write);
+    return ModuleBuild.run(new ProcessBuilder(command).inheritIO());
   }
 
   private int calls() throws IOException, InterruptedException {
     requireOnly("--calls", WITH_CALLS);
-    ModuleBuild build = Against.measurements();
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                build.classPath(build.checkout(), spec.commandLine().getErr()),
-                CALLS));
+    List<String> command = measurement(CALLS);
     flag(command, "quick", quick);
     flag(command, "check", check);
     return ModuleBuild.run(new ProcessBuilder(command).inheritIO());
+  }
+
+  /** How a program that measures this library alone is started, without its arguments. */
+  private List<String> measurement(String program) throws IOException, InterruptedException {
+    ModuleBuild build = Against.measurements();
+    return new ArrayList<>(
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            build.classPath(build.checkout(), spec.commandLine().getErr()),
+            program));
   }
 
   private void requireOnly(String name, Set<String> others) {
@@ -287,7 +289,7 @@ final class Bench implements Callable<Integer> {
     PrintWriter err = spec.commandLine().getErr();
     DeviceBench bench =
         new DeviceBench(
-            DeviceBench.contests(quick, only), quick, check, write ? docs() : null, out, err);
+            DeviceBench.contests(quick, only), quick, check, write ? checkout() : null, out, err);
     try (ReplacingFile file = ReportOptions.begin("--json", json, force);
         CudaDevice opened = device.open()) {
       return bench.run(opened, file);
@@ -299,22 +301,12 @@ final class Bench implements Callable<Integer> {
         "--polluted", polluted, "--loops", loops, "--variants", variants, "--traps", traps);
   }
 
-  private int page() throws IOException {
-    if (spec.commandLine().getParseResult().matchedOptions().size() > 1) {
-      throw new WrongUseException("--page excludes all other options: it measures nothing");
-    }
-    List<Path> kept = docs().refresh();
-    spec.commandLine().getOut().println("docs/gpu.md is made from " + kept.size() + " files");
-    return 0;
-  }
-
-  private GpuDocs docs() {
+  private Path checkout() {
     String home = System.getProperty(ModuleBuild.HOME);
     if (home == null) {
-      throw new WrongUseException(
-          (page ? "--page" : "--write") + " takes a checkout, by ./rmsnorm");
+      throw new WrongUseException("--write takes a checkout, by ./rmsnorm");
     }
-    return new GpuDocs(Path.of(home));
+    return Path.of(home);
   }
 
   /** The process ends with status 1 for a missed target too: its rounds are kept all the same. */

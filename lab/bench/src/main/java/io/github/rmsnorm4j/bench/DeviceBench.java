@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.cuda.check.ResultText;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -20,13 +21,13 @@ import java.util.List;
  * @param contests what is timed
  * @param quick whether rounds are few
  * @param check whether a missed goal is a failure
- * @param docs keeps the results; null if they are not to be kept
+ * @param checkout in which the results are kept; null if they are not to be kept
  */
 record DeviceBench(
     List<Contest> contests,
     boolean quick,
     boolean check,
-    GpuDocs docs,
+    Path checkout,
     PrintWriter out,
     PrintWriter err) {
 
@@ -67,8 +68,8 @@ record DeviceBench(
       out.println("This was a quick run, of few rounds and shapes: do not quote its figures.");
     }
     ReportOptions.write(file, Json.text(results));
-    if (docs != null) {
-      out.println("wrote docs/gpu.md and " + docs.keep(results));
+    if (checkout != null) {
+      out.println("wrote " + KeptDevice.keep(checkout, results));
     }
     out.flush();
     return results.passed() && (!check || met(Goals.of(results.times()))) ? 0 : 1;

@@ -36,8 +36,8 @@ class BenchTest {
     assertThat(wrongUse("--jvms", "101")).contains("--jvms is 101, it may be 1 to 100");
     assertThat(wrongUse("--decode", "--traps")).contains("--decode excludes --traps");
     assertThat(wrongUse("--decode", "--width", "0")).contains("--width is 0, it may be 1 to 65536");
-    assertThat(wrongUse("--decode", "--only", "GroupNorm"))
-        .contains("--only is 'GroupNorm', it must be in the title of a contest: RMSNorm 2048; ");
+    assertThat(wrongUse("--decode", "--write", "--width", "64"))
+        .contains("--write excludes --width and --only: only runs of all calls are kept");
     assertThat(wrongUse("--calls", "--jvms", "2")).contains("--calls excludes --jvms");
     assertThat(wrongUse("--width", "64")).contains("--width is for --decode");
   }
@@ -106,11 +106,6 @@ class BenchTest {
         .contains(
             "--only is 'width 3', it must be in the title of a call: RMSNorm forward, float32");
     assertThat(wrongUse("--device", "cuda", "--write")).contains("--write takes a checkout");
-    assertThat(wrongUse("--page")).contains("--page takes a checkout, by ./rmsnorm");
-    for (String other :
-        List.of("--quick", "--check", "--write", "--device=cuda", "--json=a.json")) {
-      assertThat(wrongUse("--page", other)).contains("--page excludes all other options");
-    }
     assertThat(wrongUse("--device", "gpu")).contains("expected cpu, cuda or cuda:N");
   }
 

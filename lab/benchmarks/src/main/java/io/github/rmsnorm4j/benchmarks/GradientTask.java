@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
@@ -41,13 +40,6 @@ final class GradientTask extends Task {
   }
 
   /** Two rows are read for one that is written: one and a half are copied. */
-  @Override
-  void copy() {
-    long bytes = x.segment().byteSize();
-    MemorySegment.copy(x.segment(), 0, dx.segment(), 0, bytes);
-    MemorySegment.copy(dy.segment(), 0, dx.segment(), 0, bytes / 2);
-  }
-
   @Override
   void check() {
     run();

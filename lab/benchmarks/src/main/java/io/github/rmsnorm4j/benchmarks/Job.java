@@ -4,10 +4,8 @@ package io.github.rmsnorm4j.benchmarks;
 enum Job {
   NORM(""),
   BACKWARD(", backward"),
-  /** Row and residual added and normalised in one call. */
-  ADD_AND_NORM(", added to a residual"),
-  /** Row and residual added by a vector loop, then normalised. */
-  ADD_THEN_NORM(", after a residual");
+  /** Row and residual added and normalized in one call. */
+  ADD_AND_NORM(", added to a residual");
 
   private final String title;
 

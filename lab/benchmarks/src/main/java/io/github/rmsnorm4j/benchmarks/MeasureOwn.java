@@ -19,6 +19,9 @@ import java.util.List;
  * the library may be on the class path: {@code rmsnorm bench --against} starts it with both.
  */
 public final class MeasureOwn {
+  /** Bytes of input rows at all places of one subject. */
+  private static final long MEMORY = 1 << 25;
+
   private MeasureOwn() {}
 
   /**
@@ -69,13 +72,20 @@ public final class MeasureOwn {
     try (Arena arena = Arena.ofConfined()) {
       // Every round has other memory: where it lies, a call may take a quarter less.
       List<Runnable> places = new ArrayList<>();
-      for (int place = 0; place < MeasureRows.places(subject, effort); place++) {
-        places.add(MeasureRows.ready(subject, Backend.best(), arena)::run);
+      for (int place = 0; place < places(subject, effort); place++) {
+        Task task = subject.task(Backend.best(), arena);
+        task.check();
+        places.add(task::run);
       }
       return new Interleaved(effort, ManagementFactory.getThreadMXBean()::getCurrentThreadCpuTime)
           .measure(List.of(places))
           .getFirst()
           .median();
     }
+  }
+
+  private static int places(Subject subject, Effort effort) {
+    long bytes = (long) subject.elements() * subject.type().bytes();
+    return Math.clamp(MEMORY / bytes, 1, effort.rounds());
   }
 }

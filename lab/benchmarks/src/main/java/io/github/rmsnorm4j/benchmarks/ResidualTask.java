@@ -3,10 +3,9 @@ package io.github.rmsnorm4j.benchmarks;
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-/** Float32 rows added to a residual and normalised: in one call, or in two. */
+/** Float32 rows added to a residual and normalized in one call. */
 final class ResidualTask extends Task {
   private static final double ALLOWED = 1e-5;
 
@@ -24,18 +23,7 @@ final class ResidualTask extends Task {
 
   @Override
   void run() {
-    if (subject.job() == Job.ADD_AND_NORM) {
-      norm.addAndApply(x, residual, y);
-    } else {
-      VectorSum.add(x.segment(), residual.segment());
-      norm.apply(residual, y);
-    }
-  }
-
-  @Override
-  void copy() {
-    MemorySegment.copy(x.segment(), 0, y.segment(), 0, x.segment().byteSize());
-    MemorySegment.copy(residual.segment(), 0, y.segment(), 0, x.segment().byteSize());
+    norm.addAndApply(x, residual, y);
   }
 
   @Override

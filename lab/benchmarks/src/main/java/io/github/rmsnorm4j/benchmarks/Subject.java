@@ -46,7 +46,7 @@ record Subject(
     return switch (job) {
       case NORM -> new Workload(this, backend, arena);
       case BACKWARD -> new GradientTask(this, backend, arena);
-      case ADD_AND_NORM, ADD_THEN_NORM -> new ResidualTask(this, backend, arena);
+      case ADD_AND_NORM -> new ResidualTask(this, backend, arena);
     };
   }
 

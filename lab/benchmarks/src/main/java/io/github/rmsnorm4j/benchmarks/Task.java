@@ -41,9 +41,6 @@ abstract class Task {
   /** One call. */
   abstract void run();
 
-  /** Copies as many bytes as a call reads, to as many as it writes, or the mean of both. */
-  abstract void copy();
-
   /**
    * Makes the first call and compares all that it wrote with the definition.
    *

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /** A forward pass. */
 final class Workload extends Task {
@@ -22,22 +21,6 @@ final class Workload extends Task {
   @Override
   void run() {
     norm.apply(x, y);
-  }
-
-  /** One call of the norm for some of the rows, as a thread of several would make it. */
-  void run(long from, long to) {
-    norm.apply(part(x, from, to), part(y, from, to));
-  }
-
-  private Rows part(Rows rows, long from, long to) {
-    long rowBytes = (long) rows.width() * rows.type().bytes();
-    MemorySegment part = rows.segment().asSlice(from * rowBytes, (to - from) * rowBytes);
-    return Rows.of(part, rows.type(), to - from, rows.width());
-  }
-
-  @Override
-  void copy() {
-    MemorySegment.copy(x.segment(), 0, other.segment(), 0, x.segment().byteSize());
   }
 
   @Override

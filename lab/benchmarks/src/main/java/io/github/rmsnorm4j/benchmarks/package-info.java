@@ -1,8 +1,7 @@
 /**
- * What the figures of docs/performance.md are measured with, and the tables that are made from
- * them.
+ * Programs that measure this library, alone and next to others, and the tables and charts that are
+ * made from what they measured.
  *
- * <p>It may use the core and measure. {@link io.github.rmsnorm4j.benchmarks.SpeedTable} is where to
- * begin reading.
+ * <p>It may use the core and measure.
  */
 package io.github.rmsnorm4j.benchmarks;

@@ -38,17 +38,4 @@ class WorkloadTest {
       assertThatCode(work::check).doesNotThrowAnyException();
     }
   }
-
-  @ParameterizedTest
-  @MethodSource("subjects")
-  void everyRowIsDoneWhereSeveralThreadsShareThem(Subject subject) {
-    try (Arena arena = Arena.ofConfined()) {
-      Workload work = new Workload(subject, Backend.best(), arena);
-      work.run(0, 1);
-      assertThatThrownBy(work::compare).hasMessageContaining("row 1, element 0");
-
-      work.run(1, 3);
-      assertThatCode(work::compare).doesNotThrowAnyException();
-    }
-  }
 }

@@ -1,9 +1,9 @@
 package io.github.rmsnorm4j.peers;
 
 import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.benchmarks.PerformancePage;
 import io.github.rmsnorm4j.benchmarks.peers.Contest;
 import io.github.rmsnorm4j.benchmarks.peers.Contests;
+import io.github.rmsnorm4j.benchmarks.peers.KeptResults;
 import io.github.rmsnorm4j.benchmarks.peers.KernelKind;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
@@ -79,7 +79,6 @@ public final class PeerTable {
   }
 
   private int run() throws IOException {
-    PerformancePage page = options.write ? new PerformancePage(options.checkout) : null;
     MachineLoad load = MachineLoad.now();
     PeerResults results = measure();
     String notes = notes(options, load);
@@ -87,8 +86,8 @@ public final class PeerTable {
     if (options.json != null) {
       results.write(options.json);
     }
-    if (page != null) {
-      System.out.println("wrote docs/performance.md and " + page.add(options.run(), results));
+    if (options.write) {
+      System.out.println("wrote " + KeptResults.keep(options.checkout, options.run(), results));
     }
     return options.check ? check(new TargetTable(results)) : 0;
   }

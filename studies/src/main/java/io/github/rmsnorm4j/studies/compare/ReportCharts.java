@@ -44,7 +44,8 @@ final class ReportCharts {
                       v.toString(), rows, array(sweep, t -> perRow(t, t.of(v).nanos().median())))
                   .spread(
                       array(sweep, t -> perRow(t, t.of(v).nanos().lowest())),
-                      array(sweep, t -> perRow(t, t.of(v).nanos().highest()))));
+                      array(sweep, t -> perRow(t, t.of(v).nanos().highest())))
+                  .color(v.color()));
     }
     return chart
         .with(Series.limit("copy", rows, array(sweep, t -> perRow(t, t.copy().median()))))
@@ -73,12 +74,13 @@ final class ReportCharts {
       chart =
           chart.with(
               Series.bars(
-                  v.toString(),
-                  array(
-                      sweep,
-                      t ->
-                          (double) results.memory(t.subject(), v).orElseThrow().bytes()
-                              / t.subject().tensorBytes())));
+                      v.toString(),
+                      array(
+                          sweep,
+                          t ->
+                              (double) results.memory(t.subject(), v).orElseThrow().bytes()
+                                  / t.subject().tensorBytes()))
+                  .color(v.color()));
     }
     return chart.caption(new Wording(results.run()).memory() + " As a multiple of one tensor.");
   }
@@ -97,9 +99,10 @@ final class ReportCharts {
       chart =
           chart.with(
               Series.points(
-                  timed.variant().toString(),
-                  new double[] {headline.intensity(timed)},
-                  new double[] {headline.speed(timed) / 1e9}));
+                      timed.variant().toString(),
+                      new double[] {headline.intensity(timed)},
+                      new double[] {headline.speed(timed) / 1e9})
+                  .color(timed.variant().color()));
     }
     return chart
         .with(

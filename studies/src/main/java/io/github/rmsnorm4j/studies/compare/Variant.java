@@ -31,6 +31,11 @@ public enum Variant {
     return spec.kind() == NormSpec.Kind.RMS_NORM;
   }
 
+  /** Place of its norm's color in the palette of charts, as in the explainer. */
+  int color() {
+    return isRms() ? 0 : 1;
+  }
+
   /** Whether it is one pass, not one per operation. */
   public boolean isFused() {
     return fused;

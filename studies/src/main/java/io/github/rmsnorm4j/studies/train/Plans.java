@@ -15,7 +15,7 @@ public final class Plans {
   private static final int TEXT_SEQUENCE = 64;
   private static final int LAYERS = 2;
 
-  /** The best of the grid for LayerNorm and for RMSNorm, see docs/training.md. */
+  /** The best of the grid for LayerNorm and for RMSNorm. */
   private static final double RATE = 2e-3;
 
   private static final List<Double> GRID = List.of(1e-3, 2e-3, 4e-3, 8e-3, 16e-3, 32e-3, 64e-3);

@@ -1,12 +1,12 @@
 package io.github.rmsnorm4j.studies.train;
 
+import io.github.rmsnorm4j.measure.Samples;
 import io.github.rmsnorm4j.report.Axis;
 import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Series;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +38,7 @@ final class ReportCharts {
     page.section("Time").chart(shares());
   }
 
-  /** The mean over the seeds, with their whole spread. */
+  /** The median over the seeds, with their whole spread. */
   private Chart curve(String by, ToDoubleFunction<Point> x) {
     Chart chart =
         Chart.titled("Loss by " + by)
@@ -49,33 +49,43 @@ final class ReportCharts {
       List<Outcome> ended =
           results.reported(row.contender()).stream().filter(o -> !o.isDiverged()).toList();
       if (!ended.isEmpty()) {
-        chart = chart.with(curve(row.name(), ended, x));
+        chart = chart.with(curve(row.name(), ended, x).color(row.contender().norm().color));
       }
     }
     return chart.caption(
-        "Means over the seeds, with their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
+        "Medians over the seeds, with their whole spread. The axis of the loss is logarithmic, so that small losses can be told apart.");
   }
 
   private static Series curve(String name, List<Outcome> ended, ToDoubleFunction<Point> x) {
     int points = ended.stream().mapToInt(o -> o.curve().size()).min().orElse(0);
     double[] at = new double[points];
-    List<DoubleSummaryStatistics> losses = new ArrayList<>();
+    List<double[]> losses = new ArrayList<>();
     for (int i = 0; i < points; i++) {
       int point = i;
       List<Point> all = ended.stream().map(o -> o.curve().get(point)).toList();
       at[i] = all.stream().mapToDouble(x).average().orElseThrow();
-      losses.add(all.stream().mapToDouble(Point::loss).summaryStatistics());
+      losses.add(all.stream().mapToDouble(Point::loss).toArray());
     }
     return line(name, at, losses);
   }
 
-  /** Means with their whole spread. */
-  private static Series line(String name, double[] x, List<DoubleSummaryStatistics> values) {
-    return Series.line(
-            name, x, values.stream().mapToDouble(DoubleSummaryStatistics::getAverage).toArray())
+  /** Medians with their whole spread. */
+  private static Series line(String name, double[] x, List<double[]> values) {
+    return Series.line(name, x, each(values, ReportCharts::median))
         .spread(
-            values.stream().mapToDouble(DoubleSummaryStatistics::getMin).toArray(),
-            values.stream().mapToDouble(DoubleSummaryStatistics::getMax).toArray());
+            each(values, all -> Arrays.stream(all).min().orElse(Double.NaN)),
+            each(values, all -> Arrays.stream(all).max().orElse(Double.NaN)));
+  }
+
+  private static double[] each(List<double[]> values, ToDoubleFunction<double[]> number) {
+    return values.stream().mapToDouble(number).toArray();
+  }
+
+  /** NaN of none, and of a training that diverged. */
+  private static double median(double... values) {
+    return values.length == 0 || Arrays.stream(values).anyMatch(Double::isNaN)
+        ? Double.NaN
+        : Samples.median(Arrays.stream(values).boxed().toList());
   }
 
   private Chart lossByRate() {
@@ -84,20 +94,19 @@ final class ReportCharts {
             .over(Axis.logarithmic("rate"), Axis.linear("final loss (nats)").from(0));
     double[] rates = plan.rates().stream().mapToDouble(Double::doubleValue).sorted().toArray();
     for (Contender contender : plan.contenders()) {
-      List<DoubleSummaryStatistics> losses =
+      List<double[]> losses =
           Arrays.stream(rates)
               .mapToObj(
                   rate ->
                       Plan.tuned(contender, rate, results.outcomes())
                           .mapToDouble(Outcome::loss)
                           .map(loss -> Double.isFinite(loss) ? loss : Double.NaN)
-                          .sorted() // The mean depends on the order in its last bit.
-                          .summaryStatistics())
+                          .toArray())
               .toList();
-      chart = chart.with(line(contender.name(false), rates, losses));
+      chart = chart.with(line(contender.name(false), rates, losses).color(contender.norm().color));
     }
     return chart.caption(
-        "With seeds that are not reported; with the whole spread. A gap is a rate at which a training diverged.");
+        "Medians of seeds that are not reported, with the whole spread. A gap is a rate at which a training diverged.");
   }
 
   private Chart shares() {
@@ -138,10 +147,19 @@ final class ReportCharts {
         .forEach(r -> kinds.computeIfAbsent(r.contender().kind(), k -> new ArrayList<>()).add(r));
     for (Map.Entry<String, List<Row>> kind : kinds.entrySet()) {
       double[] x = kind.getValue().stream().mapToDouble(r -> r.contender().layers()).toArray();
-      double[] y = kind.getValue().stream().mapToDouble(r -> r.loss().mean()).toArray();
-      chart = chart.with(Series.line(kind.getKey(), x, y));
+      double[] y = kind.getValue().stream().mapToDouble(this::medianLoss).toArray();
+      int color = kind.getValue().getFirst().contender().norm().color;
+      chart = chart.with(Series.line(kind.getKey(), x, y).color(color));
     }
-    return chart.caption("Means over the seeds that did not diverge.");
+    return chart.caption("Medians over the seeds that did not diverge.");
+  }
+
+  private double medianLoss(Row row) {
+    return median(
+        results.reported(row.contender()).stream()
+            .filter(o -> !o.isDiverged())
+            .mapToDouble(Outcome::loss)
+            .toArray());
   }
 
   /** Of the deepest stacks, in the first step and in the last one. */
@@ -169,9 +187,10 @@ final class ReportCharts {
         chart =
             chart.with(
                 Series.line(
-                    contender.kind(),
-                    layers.stream().mapToDouble(Layer::depth).toArray(),
-                    layers.stream().mapToDouble(value).toArray()));
+                        contender.kind(),
+                        layers.stream().mapToDouble(Layer::depth).toArray(),
+                        layers.stream().mapToDouble(value).toArray())
+                    .color(contender.norm().color));
       }
     }
     return chart.caption("The first of the reported seeds; those that diverged have no last step.");

@@ -34,7 +34,7 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
   record Difference(
       String one, String other, Interval loss, Interval learnedAt, Interval stepMillis) {}
 
-  /** For programs, and to be read back by {@link #parse}. */
+  /** For programs. */
   public String json() {
     List<Difference> differences =
         pairs().stream()
@@ -44,11 +44,6 @@ public record Results(Circumstances circumstances, Plan plan, List<Outcome> outc
                         p.one().name(), p.other().name(), p.loss(), p.learnedAt(), p.stepMillis()))
             .toList();
     return Records.write(new Document(this, rows(), differences, new Verdicts(this).all()));
-  }
-
-  /** Reads what {@link #json} wrote. */
-  public static Results parse(String text) throws java.io.IOException {
-    return Records.read(Document.class, text).results();
   }
 
   List<Outcome> reported(Contender contender) {

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.studies.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.github.rmsnorm4j.report.Records;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import org.junit.jupiter.api.Test;
@@ -197,6 +198,6 @@ class TrainingVerdictsTest {
   @Test
   void resultsAreReadBackFromTheirJson() throws Exception {
     Results results = SyntheticResults.usual(run -> 1, LEARNED, run -> 5);
-    assertThat(Results.parse(results.json())).isEqualTo(results);
+    assertThat(Records.read(Results.Document.class, results.json()).results()).isEqualTo(results);
   }
 }

@@ -4,8 +4,7 @@ import java.util.Locale;
 
 /** The name of a file of results. */
 public final class DeviceFile {
-  /** What it ends in. */
-  public static final String ENDING = "-cuda.json";
+  private static final String ENDING = "-cuda.json";
 
   private DeviceFile() {}
 
@@ -16,7 +15,15 @@ public final class DeviceFile {
    * @param device the driver's name of the device
    */
   public static String name(String date, String device) {
-    String slug = device.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-");
-    return date + "-" + slug.replaceAll("^-|-$", "") + ENDING;
+    return date + "-" + slug(device) + ENDING;
+  }
+
+  /**
+   * {@return a device's name in lower case, of letters, digits and hyphens}
+   *
+   * @param device the driver's name of the device
+   */
+  public static String slug(String device) {
+    return device.toLowerCase(Locale.ROOT).replaceAll("[^a-z0-9]+", "-").replaceAll("^-|-$", "");
   }
 }

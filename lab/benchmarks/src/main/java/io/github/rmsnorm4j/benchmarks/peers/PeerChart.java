@@ -4,6 +4,9 @@ import static io.github.rmsnorm4j.ElementType.BFLOAT16;
 import static io.github.rmsnorm4j.benchmarks.Kernel.LAYER_NORM;
 import static io.github.rmsnorm4j.benchmarks.Kernel.RMS_NORM;
 
+import io.github.rmsnorm4j.benchmarks.DecodeResults;
+import io.github.rmsnorm4j.benchmarks.DecodeTable;
+import io.github.rmsnorm4j.benchmarks.DecodeTable.Column;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Entry;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
 import io.github.rmsnorm4j.measure.Samples;
@@ -27,7 +30,7 @@ public final class PeerChart {
   private static final double MOST = 64;
   private static final int LEGEND_STEP = 180;
 
-  /** The colours of a page. */
+  /** The colors of a page. */
   public enum Theme {
     /** Dark text on white. */
     LIGHT("#ffffff", "#1f2328", "#d1d9e0", List.of("#0969da", "#bc4c00", "#1a7f37", "#8250df")),
@@ -73,7 +76,7 @@ public final class PeerChart {
   /**
    * Forms of one system under one name; the fastest that a contest has is drawn.
    *
-   * @param shape a mark of its own, so that colour is not all that tells them
+   * @param shape a mark of its own, so that color is not all that tells them
    */
   private record Peer(String title, String shape, List<String> systems) {}
 
@@ -97,58 +100,37 @@ public final class PeerChart {
                   Systems.ONNX_RUNTIME + "LayerNormalization")),
           new Peer("plain Java loop", "<path d=\"M0-6 6 5-6 5Z\"", List.of(Systems.JAVA_LOOP)));
 
+  private static final int LOOP = PEERS.size() - 1;
+
   private final PeerResults results;
-  private final int threads;
+  private final DecodeResults decode;
   private final Theme theme;
   private final StringBuilder svg = new StringBuilder();
 
-  private PeerChart(PeerResults results, int threads, Theme theme) {
+  private PeerChart(PeerResults results, DecodeResults decode, Theme theme) {
     this.results = results;
-    this.threads = threads;
+    this.decode = decode;
     this.theme = theme;
   }
 
   /**
-   * {@return the chart as an SVG document}
+   * {@return the chart of one thread as an SVG document}
    *
    * @param results of a run
-   * @param threads of each system
-   * @param theme its colours
+   * @param decode the first tokens, or null
+   * @param theme its colors
    */
-  public static String of(PeerResults results, int threads, Theme theme) {
-    return new PeerChart(results, threads, theme).render();
-  }
-
-  /**
-   * {@return the numbers of threads for which results have a chart}
-   *
-   * @param results of a run
-   */
-  public static List<Integer> threads(PeerResults results) {
-    return results.figures().stream().map(Figure::threads).distinct().sorted().toList();
-  }
-
-  /**
-   * {@return what a chart shows, for readers who do not see it}
-   *
-   * @param results of a run
-   * @param threads of each system
-   */
-  public static String title(PeerResults results, int threads) {
-    return "Times of other libraries and of a plain Java loop as multiples of rmsnorm4j's: %s, %s"
-        .formatted(processor(results), inWords(threads));
+  static String of(PeerResults results, DecodeResults decode, Theme theme) {
+    return new PeerChart(results, decode, theme).render();
   }
 
   private static String processor(PeerResults results) {
     return results.machine().cpu().replaceAll("\\(R\\)| \\(family.*", "");
   }
 
-  private static String inWords(int threads) {
-    return threads == 1 ? "one thread" : threads + " threads";
-  }
-
   private String render() {
-    int height = TOP + ROWS.size() * ROW + BOTTOM;
+    int first = decode == null ? 0 : 1;
+    int height = TOP + (first + ROWS.size()) * ROW + BOTTOM;
     add(
         """
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %1$d %2$d" width="%1$d" height="%2$d" \
@@ -156,18 +138,26 @@ public final class PeerChart {
         <title>%5$s</title>
         <rect width="100%%" height="100%%" fill="%3$s"/>
         """,
-        WIDTH, height, theme.page, theme.text, title(results, threads));
+        WIDTH,
+        height,
+        theme.page,
+        theme.text,
+        "Times of other libraries and of a plain Java loop as multiples of rmsnorm4j's: "
+            + processor(results));
     add(
         """
         <text x="16" y="24" font-size="15" font-weight="600">\
         How much longer other systems take than rmsnorm4j</text>
-        <text x="16" y="44">%s, %s, %s</text>
+        <text x="16" y="44">%s, one thread, %s</text>
         """,
-        processor(results), inWords(threads), results.date());
+        processor(results), results.date());
     legend();
     axis(height);
+    if (first == 1) {
+      drawDecoding(TOP + ROW / 2);
+    }
     for (int row = 0; row < ROWS.size(); row++) {
-      draw(ROWS.get(row), TOP + ROW * row + ROW / 2);
+      draw(ROWS.get(row), TOP + ROW * (first + row) + ROW / 2);
     }
     return svg.append("</svg>\n").toString();
   }
@@ -197,8 +187,20 @@ public final class PeerChart {
         LEFT, end + 38, "left of the line: faster than rmsnorm4j; hollow: a wrong answer");
   }
 
+  /** The norms of a decoding engine, with native access. */
+  private void drawDecoding(int y) {
+    DecodeResults.Call call = decode.calls().getFirst();
+    double ratio = DecodeTable.figure(Column.ALL, call.starts().get(2), call.starts().getFirst());
+    label("first 400 tokens of an engine", y);
+    mark(LOOP, x(1 / ratio), y, false);
+  }
+
+  private void label(String title, int y) {
+    add("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 12, y + 4, title);
+  }
+
   private void draw(Row row, int y) {
-    add("<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", LEFT - 12, y + 4, row.title);
+    label(row.title, y);
     for (int peer = 0; peer < PEERS.size(); peer++) {
       List<Point> points = points(row.contest, PEERS.get(peer));
       if (!points.isEmpty()) {
@@ -213,7 +215,7 @@ public final class PeerChart {
 
   private List<Point> points(Contest contest, Peer peer) {
     return results.figures().stream()
-        .filter(f -> f.contest().equals(contest) && f.threads() == threads && f.polluted())
+        .filter(f -> f.contest().equals(contest) && f.threads() == 1 && f.polluted())
         .flatMap(figure -> points(figure, peer))
         .toList();
   }
@@ -228,10 +230,10 @@ public final class PeerChart {
   }
 
   private void mark(int peer, double x, double y, boolean hollow) {
-    String colour = theme.systems.get(peer);
+    String color = theme.systems.get(peer);
     add(
         "%s transform=\"translate(%.1f %.1f)\" fill=\"%s\" stroke=\"%s\" stroke-width=\"2\"/>\n",
-        PEERS.get(peer).shape, x, y, hollow ? theme.page : colour, colour);
+        PEERS.get(peer).shape, x, y, hollow ? theme.page : color, color);
   }
 
   private static double x(double multiple) {

@@ -25,6 +25,6 @@ class PeerChartTest {
     Figure figure =
         new Figure(Contest.forward(Kernel.RMS_NORM, 1, 4096), 1, true, List.of(entries));
     PeerResults results = PeerTablesTest.results(List.of(figure), List.of(), List.of());
-    return PeerChart.of(results, 1, PeerChart.Theme.LIGHT);
+    return PeerChart.of(results, null, PeerChart.Theme.LIGHT);
   }
 }

@@ -3,14 +3,13 @@ package io.github.rmsnorm4j.benchmarks.peers;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 class TerminalTextTest {
   @Test
@@ -72,24 +71,23 @@ class TerminalTextTest {
   }
 
   /** Every figure of every run that is kept, in lines that fit. */
-  @ParameterizedTest
-  @EnumSource
-  void keptRunsFitAndLoseNothing(Run run) throws IOException {
-    Path kept = Path.of("../..", "docs", "benchmarks").toAbsolutePath().normalize();
-    List<Path> files;
-    try (Stream<Path> all = Files.list(kept)) {
-      files = all.filter(file -> Run.of(file).filter(run::equals).isPresent()).toList();
-    }
-    assertThat(files).isNotEmpty();
+  @Test
+  void keptRunsFitAndLoseNothing() throws IOException {
     Pattern figure = Pattern.compile("\\d[\\d.]*( µs)?( \\(\\d[\\d.]*\\))?");
-    for (Path file : files) {
-      String markdown = run.tables(PeerResults.read(file));
-      List<String> lines = TerminalText.of(markdown);
-      assertThat(lines).allMatch(line -> line.length() < 80);
-      String text = String.join(" ", lines).replaceAll("\\s+", " ");
-      assertThat(text).doesNotContain("|", "**", "`");
-      assertThat(figure.matcher(markdown.replace("**", "")).results().map(m -> m.group()).toList())
-          .allSatisfy(number -> assertThat(text).contains(number));
+    Set<Run> seen = EnumSet.noneOf(Run.class);
+    for (Path file : KeptResultsTest.kept()) {
+      for (Map.Entry<Run, PeerResults> run : KeptResults.read(file).runs().entrySet()) {
+        seen.add(run.getKey());
+        String markdown = run.getKey().tables(run.getValue());
+        List<String> lines = TerminalText.of(markdown);
+        assertThat(lines).allMatch(line -> line.length() < 80);
+        String text = String.join(" ", lines).replaceAll("\\s+", " ");
+        assertThat(text).doesNotContain("|", "**", "`");
+        assertThat(
+                figure.matcher(markdown.replace("**", "")).results().map(m -> m.group()).toList())
+            .allSatisfy(number -> assertThat(text).contains(number));
+      }
     }
+    assertThat(seen).contains(Run.PEERS, Run.VARIANTS);
   }
 }

@@ -1,12 +1,14 @@
-package io.github.rmsnorm4j.bench;
+package io.github.rmsnorm4j.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.rmsnorm4j.bench.DecodeTable.Column;
-import io.github.rmsnorm4j.bench.DecodeTable.Times;
+import io.github.rmsnorm4j.benchmarks.DecodeResults.Call;
+import io.github.rmsnorm4j.benchmarks.DecodeResults.Start;
+import io.github.rmsnorm4j.benchmarks.DecodeTable.Column;
+import io.github.rmsnorm4j.benchmarks.DecodeTable.Times;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class DecodeTableTest {
@@ -25,10 +27,14 @@ class DecodeTableTest {
     return String.valueOf(Math.round(1e6 * milliseconds));
   }
 
+  private static Start start(String title, double... factors) {
+    return new Start(
+        title, Arrays.stream(factors).mapToObj(factor -> times(factor).columns()).toList());
+  }
+
   private static double figure(Column column) {
-    List<Times> loop = List.of(times(1), times(2), times(4));
-    List<Times> own = List.of(times(0.5), times(0.5), times(4));
-    return DecodeTable.figure(column, own, loop);
+    Start loop = start("plain loop", 1, 2, 4);
+    return DecodeTable.figure(column, start("without flags", 0.5, 0.5, 4), loop);
   }
 
   @Test
@@ -41,9 +47,8 @@ class DecodeTableTest {
 
   @Test
   void linesHaveTheTimesOfTheLoopAndTheMultiples() {
-    List<Times> loop = List.of(times(1));
-    List<String> lines =
-        DecodeTable.lines("RMSNorm", loop, Map.of("without flags", List.of(times(0.5))));
+    Call call = new Call("RMSNorm", List.of(start("plain loop", 1), start("without flags", 0.5)));
+    List<String> lines = DecodeTable.lines(call);
     assertThat(words(lines.get(0)))
         .isEqualTo("RMSNorm building token 1 2-10 11-100 2-100 101- all processor longest");
     // All: 3 + 40 + 9 * 20 + 90 * 4 + 10 * 2.
@@ -52,6 +57,14 @@ class DecodeTableTest {
     assertThat(words(lines.get(2)))
         .isEqualTo("without flags 1.50 0.50 0.50 0.50 0.50 0.50 0.50 0.50 7.50");
     assertThat(lines).hasSize(3);
+  }
+
+  @Test
+  void onlySomeKindsOrAnotherWidth() {
+    assertThat(Decode.kinds(0, "")).hasSize(11);
+    assertThat(Decode.kinds(0, "LayerNorm")).singleElement();
+    assertThat(Decode.kinds(64, "RMSNorm")).hasSizeLessThan(10).isNotEmpty();
+    assertThat(Decode.kinds(0, "GroupNorm")).isEmpty();
   }
 
   private static String words(String line) {
