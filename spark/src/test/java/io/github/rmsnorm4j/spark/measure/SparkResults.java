@@ -1,11 +1,7 @@
 package io.github.rmsnorm4j.spark.measure;
 
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Samples;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -77,16 +73,4 @@ record SparkResults(
    * @param peakBytes the most memory that it had at a time, all of it, heap and not
    */
   record Large(long rows, int width, long bytesIn, String heap, double seconds, long peakBytes) {}
-
-  private static final JsonMapper JSON = new JsonMapper();
-
-  static SparkResults read(Path file) throws IOException {
-    return JSON.readValue(file.toFile(), SparkResults.class);
-  }
-
-  void write(Path file) throws IOException {
-    Files.writeString(
-        file,
-        JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this) + System.lineSeparator());
-  }
 }

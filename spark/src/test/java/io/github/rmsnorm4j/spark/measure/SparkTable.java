@@ -19,9 +19,7 @@ import org.apache.spark.sql.SparkSession;
 public final class SparkTable {
   private static final String USAGE =
       """
-      SparkTable [--write] [--quick] [--only TEXT] [--folder FOLDER]
-        --write          keep the results in docs/benchmarks and make the pages again
-        --page           only make the pages again, from the files in docs/benchmarks
+      SparkTable [--quick] [--only TEXT] [--folder FOLDER]
         --quick          a hundredth of the rows; the figures mean nothing
         --only TEXT      only jobs beside each other whose columns contain TEXT: "vector", "float"
         --folder FOLDER  where the rows go, 9 GiB of them (default: target/measure)
@@ -33,8 +31,6 @@ public final class SparkTable {
   private static final List<Integer> GROWTH = List.of(1, 2, 4, 8);
   private static final String LARGE_HEAP = "-Xmx1g";
 
-  private boolean write;
-  private boolean page;
   private boolean quick;
   private String only = "";
   private Path folder = Path.of("target/measure");
@@ -42,16 +38,11 @@ public final class SparkTable {
   private SparkTable(String... args) {
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
-        case "--write" -> write = true;
-        case "--page" -> page = true;
         case "--quick" -> quick = true;
         case "--only" -> only = value(args, ++i);
         case "--folder" -> folder = Path.of(value(args, ++i));
         default -> throw new IllegalArgumentException("unknown: " + args[i] + "\n" + USAGE);
       }
-    }
-    if (write && (quick || !only.isEmpty())) {
-      throw new IllegalArgumentException("--write takes a whole run: no --quick, no --only");
     }
   }
 
@@ -63,7 +54,7 @@ public final class SparkTable {
   }
 
   /**
-   * Measures, prints, and writes if asked to.
+   * Measures and prints.
    *
    * @param args see the usage that an unknown option prints
    * @throws Exception if a file cannot be read or written, or a job fails
@@ -78,11 +69,6 @@ public final class SparkTable {
   }
 
   private void run() throws IOException, InterruptedException {
-    SparkPages pages = new SparkPages(Path.of(".."));
-    if (page) {
-      pages.refresh();
-      return;
-    }
     SparkResults results;
     Jobs.delete(folder);
     Files.createDirectories(folder);
@@ -92,9 +78,6 @@ public final class SparkTable {
       Jobs.delete(folder);
     }
     System.out.println(SparkTables.of(results));
-    if (write) {
-      System.out.println("wrote the pages and " + pages.add(results));
-    }
   }
 
   private SparkResults measure() throws IOException, InterruptedException {

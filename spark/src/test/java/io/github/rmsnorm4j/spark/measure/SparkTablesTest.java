@@ -1,51 +1,16 @@
 package io.github.rmsnorm4j.spark.measure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Contest;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Large;
 import io.github.rmsnorm4j.spark.measure.SparkResults.Times;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class SparkPagesTest {
-  @TempDir Path checkout;
-
-  @Test
-  void everyFigureOnThePageComesFromTheFilesOfResults() throws IOException {
-    SparkPages pages = new SparkPages(Path.of(".."));
-    assertThat(pages.guide()).as("SparkTable --page makes it again").hasContent(pages.rendered());
-    assertThat(pages.plot()).hasContent(pages.renderedPlot());
-  }
-
-  @Test
-  void resultsAreKeptAndThePageFollows() throws IOException {
-    String page = "before\n<!-- begin SparkTable -->\nold\n<!-- end -->\nafter\n";
-    Files.createDirectory(checkout.resolve("docs"));
-    Files.writeString(checkout.resolve("docs/spark.md"), page);
-    SparkPages pages = new SparkPages(checkout);
-
-    Path file = pages.add(results());
-
-    assertThat(file).hasFileName("2026-01-31-a-spark.json");
-    assertThat(SparkResults.read(file)).isEqualTo(results());
-    assertThat(pages.guide())
-        .content()
-        .isEqualTo(
-            "before\n<!-- begin SparkTable -->\n\n"
-                + SparkTables.of(results())
-                + "Every round: [2026-01-31-a-spark.json](benchmarks/2026-01-31-a-spark.json).\n\n"
-                + "<!-- end -->\nafter\n");
-    assertThat(pages.plot()).content().startsWith("<svg").endsWith("</svg>\n");
-  }
-
+class SparkTablesTest {
   @Test
   void ratiosAreOfMediansAndTargetsAreMetOrMissed() {
     assertThat(SparkTables.of(results()))
@@ -57,22 +22,6 @@ class SparkPagesTest {
         .contains("| 1000000 | 1.00 (1.00 to 1.00) | 1.10 (1.00 to 1.20) | 1.10 | 1.10 |")
         .contains(
             "7 rows of 64, 2.00 GB of Parquet, with `-Xmx1g`: 30 s", "at most 1.50 GB of memory");
-  }
-
-  @Test
-  void thePlotHasEveryRound() {
-    String svg = GrowthPlot.of(results().growth());
-    assertThat(svg).contains("<polyline points=\"340.0,", "1.2 s<", ">RMSNorm<", ">copy<");
-    assertThat(svg.split("<circle", -1)).hasSize(1 + 2 * (1 + 2));
-  }
-
-  @Test
-  void aPageWithoutItsMarkersIsLeftAlone() throws IOException {
-    Files.createDirectories(checkout.resolve("docs/benchmarks"));
-    Files.writeString(checkout.resolve("docs/spark.md"), "no markers\n");
-    SparkPages pages = new SparkPages(checkout);
-    assertThatThrownBy(() -> pages.rendered())
-        .hasMessageContaining("lacks the lines <!-- begin SparkTable --> and <!-- end -->");
   }
 
   private static SparkResults results() {
