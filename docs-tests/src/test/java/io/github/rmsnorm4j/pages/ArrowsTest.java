@@ -42,7 +42,7 @@ class ArrowsTest {
     "lab/benchmarks, rmsnorm4j rmsnorm4j-measure jackson-databind jmh-core",
     "lab/peers, rmsnorm4j-benchmarks picocli pytorch openblas dnnl opencl javacpp onnxruntime",
     "lab/oracle-tests, rmsnorm4j rmsnorm4j-models pytorch openblas javacpp",
-    "pages, rmsnorm4j rmsnorm4j-bench rmsnorm4j-benchmarks rmsnorm4j-cli rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-spark rmsnorm4j-spark-command rmsnorm4j-studies rmsnorm4j-report commonmark commonmark-ext-gfm-tables commonmark-ext-heading-anchor" // modules with -Psite and for tests
+    "docs-tests, rmsnorm4j rmsnorm4j-bench rmsnorm4j-benchmarks rmsnorm4j-cli rmsnorm4j-cuda rmsnorm4j-formats rmsnorm4j-spark rmsnorm4j-spark-command rmsnorm4j-studies"
   };
 
   static Stream<Arguments> modules() {
