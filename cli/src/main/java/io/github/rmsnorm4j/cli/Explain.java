@@ -34,10 +34,9 @@ final class Explain implements Callable<Integer> {
   @Option(
       names = "--language",
       paramLabel = "LANGUAGE",
-      defaultValue = "en",
       description =
-          "The language that is shown first: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE})."
-              + " The page has all of them.")
+          "The language that is shown first: ${COMPLETION-CANDIDATES} (default: that of the"
+              + " reader's browser). The page has all of them.")
   private ExplainPage.Language language;
 
   @Option(

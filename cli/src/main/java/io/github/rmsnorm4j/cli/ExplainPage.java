@@ -27,6 +27,7 @@ final class ExplainPage {
       List.of(
           "arithmetic.js",
           "page.js",
+          "address.js",
           "charts.js",
           "sections.js",
           "formats.js",
@@ -35,9 +36,19 @@ final class ExplainPage {
 
   private ExplainPage() {}
 
-  /** The page; the reader can choose each language, and sees this one first. */
+  /**
+   * The page; the reader can choose each language.
+   *
+   * @param first the language that is seen first, or null for that of the reader's browser
+   */
   static String html(Language first) {
-    String main = resource("page.html") + Document.data("texts", allTexts()) + "\n";
+    String page = resource("page.html");
+    if (first == null) {
+      first = Language.en;
+    } else {
+      page = page.replace("<select id=\"language\">", "<select id=\"language\" data-own>");
+    }
+    String main = page + Document.data("texts", allTexts()) + "\n";
     List<String> scripts = SCRIPTS.stream().map(ExplainPage::resource).toList();
     String title = texts(first).get("title");
     return Document.html(first.name(), title, resource("explain.css"), main, scripts);

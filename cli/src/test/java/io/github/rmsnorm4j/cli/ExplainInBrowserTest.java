@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The page that explains RMSNorm as a browser shows it, and as a reader uses it. */
 @Tag("browser")
@@ -79,6 +80,7 @@ class ExplainInBrowserTest {
 
   @BeforeEach
   void open() {
+    browser.speak("en");
     browser.show(1280, 900, false);
     browser.open(page);
   }
@@ -116,6 +118,90 @@ class ExplainInBrowserTest {
     assertThat(browser.run("return document.querySelector('h1').textContent"))
         .isEqualTo(ExplainPage.texts(Language.ja).get("title"));
     assertThat(browser.run("return document.getElementById('language').value")).isEqualTo("ja");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'ko-KR,ko', '', ko",
+    "'fr,zh-CN', '', zh",
+    "'fr', '', en",
+    "'ko', '#language=ja', ja",
+    "'ja', '#language=constructor', ja",
+    "'ja', '#language=', ja"
+  })
+  void theLanguageIsThatOfTheAddressOrOfTheBrowser(
+      String languages, String hash, Language language) {
+    browser.speak(languages);
+    browser.open(page, hash);
+    assertThat(browser.run("return document.documentElement.lang")).isEqualTo(language.name());
+    assertThat(browser.run("return document.getElementById('language').value"))
+        .isEqualTo(language.name());
+    assertThat(browser.console()).isEmpty();
+  }
+
+  /** A reload shows what the reader chose, and so does the address in another browser. */
+  @Test
+  void rowAndLanguageAreInTheAddress() {
+    assertThat(hash()).isEmpty();
+    choose("language", "zh");
+    type("row-inputs", 3, "-7.25");
+    type("row-inputs", 0, "1e-6");
+    assertThat(hash()).isEqualTo("#language=zh&row=1e-6,2,3,-7.25");
+    browser.open(page, "#gain&language=zh&row=1e-6,2,3,-7.25");
+    assertThat(row()).isEqualTo(List.of((double) 1e-6f, 2.0, 3.0, -7.25));
+    assertThat(text("h1")).isEqualTo(ExplainPage.texts(Language.zh).get("title"));
+    assertThat(hash()).isEqualTo("#gain&language=zh&row=1e-6,2,3,-7.25");
+    assertThat((Boolean) browser.run("return window.scrollY > 1000")).isTrue();
+    browser.run("document.querySelector('nav a[href=\"#bytes\"]').click()");
+    assertThat(
+            browser.run("return document.querySelector('#bytes').getBoundingClientRect().top < 50"))
+        .isEqualTo(true);
+    browser.run("window.dispatchEvent(new Event('hashchange'))");
+    assertThat(hash()).isEqualTo("#bytes&language=zh&row=1e-6,2,3,-7.25");
+    assertThat(browser.console()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "#row=",
+        "#row=1,,2",
+        "#row=1,x",
+        "#row=1e39",
+        "#row=1,2,3,4,5,6,7,8,9",
+        "#row=NaN",
+        "#%E0%A4",
+        "#none"
+      })
+  void anAddressWithoutARowLeavesTheFirstOne(String hash) {
+    browser.open(page, hash);
+    assertThat(row()).containsExactly(1.0, 2.0, 3.0, 4.0);
+    assertThat(steps("rms")).hasSize(7);
+    assertThat(browser.console()).isEmpty();
+  }
+
+  private static String hash() {
+    return browser.run("return location.hash").toString();
+  }
+
+  /** With a gain of fewer bits T5's order rounds more than the others. */
+  @Test
+  void whatDiffersByMoreThanTheLastBitIsCounted() {
+    set("#type", "float16");
+    set("#gain-type", "bfloat16");
+    assertThat(text("#orders-reading")).contains("T5 87.0\u00a0% (61.0\u00a0%)");
+    // As the places of bfloat16 numbers, which are the upper halves of float32 numbers.
+    assertThat(
+            browser.run(
+                """
+                const place = (value) => new Int32Array(new Float32Array([value]).buffer)[0] >> 16;
+                return ["bfloat16", "float16", "float32"].every((gainType) => {
+                  const { y, farther } = castOrders(1, "bfloat16", gainType);
+                  return y.every((row, order) => farther[order] ===
+                    row.filter((value, i) => Math.abs(place(value) - place(y[0][i])) > 1).length);
+                });
+                """))
+        .isEqualTo(true);
   }
 
   @Test

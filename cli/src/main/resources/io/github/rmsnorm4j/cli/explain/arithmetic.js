@@ -43,6 +43,12 @@ const arithmetic = (() => {
     return value < 0 || Object.is(value, -0) ? -rounded : rounded;
   }
 
+  // From a 16-bit number to the next larger one.
+  function step(type, value) {
+    const format = NARROW[type];
+    return powerOfTwo(Math.max(exponent(value), format.exponent) - (format.bits - 1));
+  }
+
   function addTo(into, lanes) {
     for (let lane = 0; lane < LANES; lane++) into[lane] += lanes[lane];
   }
@@ -204,5 +210,6 @@ const arithmetic = (() => {
 
   return {
     OPERATIONS, bytesPerElement, layerNorm, naiveFloat16, rho, rms, rmsNorm, round, rowSum, sizesByDepth,
+    step,
   };
 })();

@@ -31,13 +31,16 @@ function randomGain(start, type) {
   return randomNumbers(start, RANDOM_WIDTH).map((value) => arithmetic.round(type, 0.5 + value));
 }
 
-// What each cast order makes of one row, and how many elements differ from FLOAT32's.
+// What each cast order makes of one row, how many elements differ from FLOAT32's, and how many of them by
+// more than one step of the type.
 function castOrders(start, type, gainType) {
   const x = randomRow(start, type);
   const gain = randomGain(start + 1, gainType);
   const y = ORDERS.map((order) => arithmetic.rmsNorm(x, { type, gain, gainType, order }).y);
   const differing = y.map((row) => row.filter((value, i) => !Object.is(value, y[0][i])).length);
-  return { x, gain, y, differing };
+  const far = (a, b) => Math.abs(a - b) > arithmetic.step(type, Math.min(Math.abs(a), Math.abs(b)));
+  const farther = y.map((row) => row.filter((value, i) => far(value, y[0][i])).length);
+  return { x, gain, y, differing, farther };
 }
 
 // Enough digits for numbers of 16 bits.
@@ -73,8 +76,10 @@ function viewOrders() {
   find("orders").replaceChildren(headRow("x", "g", ...ORDERS), node("tbody", {}, ...rows));
   const percent = (count) => ((100 * count) / RANDOM_WIDTH).toFixed(1);
   texts.put(find("orders-reading"), "narrow.reading", {
-    shown: SHOWN_ELEMENTS, width: RANDOM_WIDTH, llama: percent(orders.differing[1]),
-    t5: percent(orders.differing[2]), onnx: percent(orders.differing[3]),
+    shown: SHOWN_ELEMENTS, width: RANDOM_WIDTH,
+    llama: percent(orders.differing[1]), llamaMore: percent(orders.farther[1]),
+    t5: percent(orders.differing[2]), t5More: percent(orders.farther[2]),
+    onnx: percent(orders.differing[3]), onnxMore: percent(orders.farther[3]),
   });
 }
 

@@ -146,9 +146,31 @@ public final class Browser implements AutoCloseable {
    * @param file the page's file
    */
   public void open(Path file) {
+    open(file, "");
+  }
+
+  /**
+   * Loads a page at a place in it, even if it is loaded already.
+   *
+   * @param file the page's file
+   * @param hash the end of its address, from {@code #} on, or nothing
+   */
+  public void open(Path file, String hash) {
+    driver.get("about:blank");
     console();
     requests();
-    driver.get(file.toUri().toString());
+    driver.get(file.toUri() + hash);
+  }
+
+  /**
+   * Sets the languages that the user prefers.
+   *
+   * @param languages for example {@code ko-KR,ko}
+   */
+  public void speak(String languages) {
+    Object agent = driver.executeScript("return navigator.userAgent");
+    driver.executeCdpCommand(
+        "Emulation.setUserAgentOverride", Map.of("userAgent", agent, "acceptLanguage", languages));
   }
 
   /**
