@@ -154,7 +154,7 @@ class PagesTest {
     Matcher target = TARGET.matcher(Files.readString(core));
     assertThat(target.find()).isTrue();
     int jdk = Integer.parseInt(target.group(1));
-    assertThat(Files.readString(DOCS.resolve("versions.md")))
+    assertThat(Files.readString(DOCS.resolve("compatibility.md")))
         .contains("\n| " + jdk + " | ")
         .contains("\n| " + (jdk - 1) + " and older | none")
         .contains("class files are of version " + (FIRST_VERSION + jdk));
