@@ -22,11 +22,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Pages lead to what is there: files, headings, tests, and the JDK that the build is for. */
 class PagesTest {
   private static final Path DOCS = Shell.CHECKOUT.resolve("docs");
-  private static final Path DECISIONS = DOCS.resolve("decisions");
+  private static final Path DEV_DOCS = Shell.CHECKOUT.resolve("dev-docs");
   private static final Pattern CODE = Pattern.compile("(?s)\n```.*?\n```");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)");
   private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|IT))(?:\\.\\w+)?`");
-  private static final Pattern DATE = Pattern.compile("(?m)^\\*(\\d{4}-\\d\\d-\\d\\d)\\. ");
   private static final Pattern TARGET = Pattern.compile("<maven.compiler.target>(\\d+)<");
 
   private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");
@@ -36,13 +35,7 @@ class PagesTest {
 
   static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>();
-    for (Path folder :
-        List.of(
-            Shell.CHECKOUT,
-            DOCS,
-            DECISIONS,
-            DOCS.resolve("background"),
-            DOCS.resolve("benchmarks"))) {
+    for (Path folder : List.of(Shell.CHECKOUT, DOCS, DEV_DOCS, DOCS.resolve("benchmarks"))) {
       try (Stream<Path> files = Files.list(folder)) {
         files.filter(file -> file.toString().endsWith(".md")).sorted().forEach(pages::add);
       }
@@ -89,7 +82,7 @@ class PagesTest {
   @Test
   void everyPromiseNamesWhatTestsIt() throws IOException {
     List<String> promises =
-        Files.readString(DOCS.resolve("guarantees.md"))
+        Files.readString(DEV_DOCS.resolve("promises.md"))
             .lines()
             .filter(line -> line.startsWith("| **"))
             .toList();
@@ -125,26 +118,6 @@ class PagesTest {
         }
       }
       return names;
-    }
-  }
-
-  @Test
-  void everyDecisionIsListedWithItsDate() throws IOException {
-    String list = Files.readString(DECISIONS.resolve("README.md"));
-    List<Path> records =
-        pages().stream()
-            .filter(page -> page.startsWith(DECISIONS) && !page.endsWith("README.md"))
-            .toList();
-    assertThat(records).hasSizeGreaterThan(5);
-    for (Path record : records) {
-      Matcher date = DATE.matcher(Files.readString(record));
-      assertThat(date.find()).as("the date of %s", record).isTrue();
-      assertThat(list.lines())
-          .as("%s", record)
-          .filteredOn(line -> line.contains("(" + record.getFileName() + ")"))
-          .singleElement()
-          .asString()
-          .startsWith("| " + date.group(1) + " | ");
     }
   }
 
