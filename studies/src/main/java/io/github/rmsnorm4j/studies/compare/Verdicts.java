@@ -99,7 +99,7 @@ public final class Verdicts {
     return List.of(
         "They take a row from memory once, find its statistic, and write its output while the row is"
             + " still in registers or a cache; only input and output cross the memory bus."
-            + " docs/background/fusion.md shows it in the sources of Apex, PyTorch, Liger, QuACK and oneDNN.",
+            + " Apex, PyTorch, Liger, QuACK and oneDNN do it, see docs/compare-and-train.md.",
         "In this run RMSNorm took %s times as long as a copy of the tensor, LayerNorm %s times."
             .formatted(
                 Figures.ratio(timing.timesCopy(rms)), Figures.ratio(timing.timesCopy(layer))));
