@@ -50,7 +50,7 @@ class AllocationTest {
 
   /**
    * In one JVM for all kinds, and in that once: what the JIT makes of a kernel differs from run to
-   * run, and a kernel that allocates in one run of three is no good (docs/kernels.md).
+   * run, and a kernel that allocates in one run of three is no good (dev-docs/kernels.md).
    */
   @ParameterizedTest
   @MethodSource("draws")

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * docs/kernels.md shows a variant as a diff of the formulas alone. A copy of the sources with that
- * diff compiles, and has the variant on every backend.
+ * dev-docs/kernels.md shows a variant as a diff of the formulas alone. A copy of the sources with
+ * that diff compiles, and has the variant on every backend.
  */
 class KernelsPageTest {
   private static final Path MAIN = Path.of("src", "main", "java");
@@ -175,7 +175,7 @@ class KernelsPageTest {
   @Tag("long")
   @Test
   void theExampleHasTheBitsOfTheNormAndAProduct() throws Exception {
-    String page = Files.readString(Path.of("..", "docs", "kernels.md"));
+    String page = Files.readString(Path.of("..", "dev-docs", "kernels.md"));
     String diff = found(DIFF, page);
     assertThat(diff.lines().filter(KernelsPageTest::isChanged).count()).isLessThanOrEqualTo(40);
     copy(MAIN);

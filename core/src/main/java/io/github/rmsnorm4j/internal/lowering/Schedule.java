@@ -3,7 +3,9 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 
-/** Decides what runs together in one loop, from measurements; docs/kernels.md has the reasons. */
+/**
+ * Decides what runs together in one loop, from measurements; dev-docs/kernels.md has the reasons.
+ */
 final class Schedule {
   /** Rows up to this width are narrow: there are many of them, with few steps in each. */
   private static final int NARROW = 256;
