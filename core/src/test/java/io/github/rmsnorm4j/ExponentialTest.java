@@ -16,7 +16,7 @@ class ExponentialTest {
   private static final float ZERO = -0x1.5bf5bcp6f;
   private static final int ARGUMENTS = 1 << 20;
 
-  /** All 2^32 arguments take minutes; CONTRIBUTING has the command. */
+  /** All 2^32 arguments take minutes; dev-docs/kernels.md has the command. */
   private static final boolean ALL = Boolean.getBoolean("rmsnorm4j.allArguments");
 
   @Test
