@@ -22,9 +22,9 @@ public record TerminalTables(Results results) {
     lines.addAll(halfRows());
     lines.addAll(legend());
     Verdicts verdicts = new Verdicts(results);
+    section(lines, "How much time does RMSNorm save?", verdicts.overhead());
+    section(lines, "What does fusion save?", verdicts.fusion());
     section(lines, "Naive RMSNorm against fused LayerNorm", verdicts.headline());
-    section(lines, "What fusion does to it", verdicts.fusion());
-    section(lines, "How much overhead does RMSNorm remove?", verdicts.overhead());
     section(lines, "Can LayerNorm be fused?", verdicts.layerNormFused());
     section(lines, "How do fused kernels do it?", verdicts.howKernelsFuse());
     if (!results.notes().isEmpty()) {

@@ -38,6 +38,16 @@ public final class Verdicts {
     return sentences;
   }
 
+  /** What the report begins with: how much a fused RMSNorm saves. */
+  String lead() {
+    return "On %s %s (%s), %s."
+        .formatted(
+            headline.shape(),
+            headline.type(),
+            headline.pass(),
+            Contrast.ofTime(timing, Variant.RMS_FUSED, Variant.LAYER_FUSED));
+  }
+
   /** How much overhead RMSNorm really removes against LayerNorm. */
   public List<String> overhead() {
     List<String> sentences = new ArrayList<>();
@@ -100,9 +110,18 @@ public final class Verdicts {
         "They take a row from memory once, find its statistic, and write its output while the row is"
             + " still in registers or a cache; only input and output cross the memory bus."
             + " Apex, PyTorch, Liger, QuACK and oneDNN do it, see docs/compare-and-train.md.",
-        "In this run RMSNorm took %s times as long as a copy of the tensor, LayerNorm %s times."
-            .formatted(
-                Figures.ratio(timing.timesCopy(rms)), Figures.ratio(timing.timesCopy(layer))));
+        timesCopy(rms, layer));
+  }
+
+  /** Two numbers only where the two norms differ. */
+  private String timesCopy(Timed rms, Timed layer) {
+    String one = Figures.ratio(timing.timesCopy(rms));
+    String other = Figures.ratio(timing.timesCopy(layer));
+    return new Contrast.Ratio(rms.nanos(), layer.nanos()).differs()
+        ? "In this run RMSNorm took %s times as long as a copy of the tensor, LayerNorm %s times."
+            .formatted(one, other)
+        : "In this run no difference was found between the two; their medians are %s and %s times a copy of the tensor."
+            .formatted(one, other);
   }
 
   private int bytesPerElement(Timed timed) {
