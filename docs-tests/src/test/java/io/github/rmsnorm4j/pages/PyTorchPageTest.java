@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * docs/pytorch.md: every line of Java gives what the Python line beside it gives on libtorch. The
+ * docs/pytorch.md: every line of Java gives what the Python line above it gives on libtorch. The
  * answers are kept in {@code libtorch/pytorch-page.txt}; the module lab/oracle-tests writes them,
  * and checks that libtorch still gives them.
  */
@@ -33,6 +33,11 @@ class PyTorchPageTest {
   private static final String ROUNDINGS = "4 * 2^-24";
 
   private static final double NEAR = 4 * 0x1p-24;
+
+  /** A norm, its line of Python, and its line of Java. */
+  private static final Pattern PAIR = Pattern.compile("\n\\* (.+)\n  \\* `(.+)`\n  \\* `(.+)`");
+
+  private static final String FLOAT32_ONLY = " (float32)";
   private static final Pattern PROGRAM_BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
 
   /** The program that the lines of Java are put into. */
@@ -135,7 +140,7 @@ class PyTorchPageTest {
 
   @TempDir Path folder;
 
-  /** A line of a table, in one of its types. */
+  /** A pair of lines, in one of its types. */
   private record Line(String python, String java, String type) {
     boolean isFloat32() {
       return type.equals("float32");
@@ -152,19 +157,14 @@ class PyTorchPageTest {
 
   private static List<Line> lines() throws IOException {
     List<Line> lines = new ArrayList<>();
-    for (String line : page().lines().toList()) {
-      String[] cells = line.split("\\|");
-      if (cells.length == 5 && cells[2].strip().startsWith("`")) {
-        for (String type : cells[4].strip().split(", ")) {
-          lines.add(new Line(code(cells[2]), code(cells[3]), type));
-        }
+    Matcher pair = PAIR.matcher(page());
+    while (pair.find()) {
+      lines.add(new Line(pair.group(2), pair.group(3), "float32"));
+      if (!pair.group(1).endsWith(FLOAT32_ONLY)) {
+        lines.add(new Line(pair.group(2), pair.group(3), "bfloat16"));
       }
     }
     return lines;
-  }
-
-  private static String code(String cell) {
-    return cell.strip().replace("`", "");
   }
 
   /** By title, and then by name. */

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.DoubleOptional;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The Python lines of docs/pytorch.md, done by libtorch. What they give is kept for the test that
- * runs the lines of Java beside them, and is what libtorch says today. With {@code -Dvectors.write}
+ * runs the lines of Java below them, and is what libtorch says today. With {@code -Dvectors.write}
  * it is written first.
  */
 class PyTorchPageTest {
@@ -48,6 +49,10 @@ class PyTorchPageTest {
           "# mvn -Ppeers -pl lab/oracle-tests -am test -Dtest=PyTorchPageTest -Dvectors.write",
           "# -Dsurefire.failIfNoSpecifiedTests=false",
           "");
+
+  /** The first of two lines under the name of a norm. */
+  private static final Pattern PYTHON = Pattern.compile("\n\\* .+\n  \\* `(.+)`\n");
+
   private static final int ROWS = 3;
   private static final int WIDTH = 20;
   private static final double EPSILON = 1e-6;
@@ -255,12 +260,7 @@ class PyTorchPageTest {
   void everyPythonLineIsOnThePage() throws IOException {
     Path page = Path.of(System.getProperty("vectors.dir"), "../../../../../docs/pytorch.md");
     List<String> python =
-        Files.readString(page)
-            .lines()
-            .map(line -> line.split("\\|"))
-            .filter(cells -> cells.length == 5 && cells[2].strip().startsWith("`"))
-            .map(cells -> cells[2].strip().replace("`", ""))
-            .toList();
+        PYTHON.matcher(Files.readString(page)).results().map(found -> found.group(1)).toList();
     List<String> known = new ArrayList<>(FORWARD.keySet());
     known.addAll(FLOAT32.keySet());
     known.addAll(BACKWARD.keySet());
