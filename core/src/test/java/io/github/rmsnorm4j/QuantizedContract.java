@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.stream.IntStream;
 
 /**
- * The section "Quantised output" of docs/numerics.md as plain steps, one element at a time. It
+ * The section "Quantized output" of docs/numerics.md as plain steps, one element at a time. It
  * shares nothing with the library: an FP8 code is found among all codes.
  */
 final class QuantizedContract {
