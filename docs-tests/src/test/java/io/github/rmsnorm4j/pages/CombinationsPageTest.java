@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** docs/variants.md names all pairs of choices that are refused, and no others. */
+/** docs/variants.md names all pairs of options that are refused, and no others. */
 class CombinationsPageTest {
   private static final int WIDTH = 64;
 
@@ -89,7 +89,7 @@ class CombinationsPageTest {
     Map<String, List<String>> table = new LinkedHashMap<>();
     Files.readString(Shell.CHECKOUT.resolve("docs/variants.md"))
         .lines()
-        .dropWhile(line -> !line.startsWith("| choice | refused with |"))
+        .dropWhile(line -> !line.startsWith("| option | refused with |"))
         .skip(2)
         .takeWhile(line -> line.startsWith("| "))
         .map(line -> line.split(" *\\| *"))

@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.pages;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.CastOrder;
@@ -16,17 +17,19 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Locale;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** docs/variants.md: every line of Java does what the command next to it does, to the bit. */
+/**
+ * docs/variants.md: every line of Java does what the command with the text above it does, bit by
+ * bit.
+ */
 class VariantsPageTest {
   private static final int WIDTH = 70;
-  private static final Pattern WORD = Pattern.compile("\"[^\"]*\"|\\S+");
+  private static final Pattern JAVA_BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
+  private static final Pattern CHOICE = Pattern.compile("// (.+)\n((?:(?!//).+\n)+)");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]+)");
 
   /** The program that the lines of Java are put into. */
@@ -86,24 +89,54 @@ class VariantsPageTest {
             float[] dscale = new float[3 * n], dshift = new float[3 * n];
             float[] dgain = new float[n], dbias = new float[n];
             int rows = (int) x.rows();
-            Norm norm = RmsNorm.builder(n).gain(g).build();
             %s;
             System.out.println(hex(dx) + " " + hex(dgain) + " " + hex(dbias));
           }
       """;
 
+  /** As the page says it, for lines that do not begin with a norm of their own. */
+  private static final String NORM_OF_GRADIENTS =
+      "Norm norm = RmsNorm.builder(n).gain(g).build(); ";
+
+  /** Gradients of norms that the page has no lines for; a comment is the norm as text. */
+  private static final String MORE_GRADIENTS =
+      """
+      // rmsnorm
+      Saved saved = new Saved(Keep.NOTHING, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null))
+      // With Keep.OUTPUT; the command always starts from x
+      Saved saved = new Saved(Keep.OUTPUT, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, dbias))
+      // rmsnorm(residual=last)
+      norm = RmsNorm.builder(n).residualRounding(ResidualRounding.LAST).build();
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.addAndApply(x, h, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null))
+      // layernorm
+      norm = LayerNorm.builder(n).gain(g).build();
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, dbias))
+      // gemma
+      norm = RmsNorm.gemma(n).gain(g).build();
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, null))
+      // rmsnorm(groupcount=7)
+      norm = RmsNorm.builder(n).groupCount(7).gain(g).build();
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, ParameterGradients.assigned(dgain, dbias))
+      // rmsnorm(part=1/4)
+      norm = RmsNorm.builder(n).partial(0.25).build();
+      Saved saved = new Saved(Keep.INPUT, rows);
+      norm.apply(x, y, saved);
+      norm.backward(dy, saved, dx, null)
+      """;
+
   @TempDir Path folder;
-
-  /** A row of a table that shows how to ask for a choice; there may be no command for it. */
-  private record Choice(String name, String java, String command) {
-    boolean isGradient() {
-      return java.contains(".backward");
-    }
-
-    boolean hasCommand() {
-      return command.startsWith("./rmsnorm ");
-    }
-  }
 
   @BeforeEach
   void files() throws IOException {
@@ -126,40 +159,44 @@ class VariantsPageTest {
     return Files.readString(Shell.CHECKOUT.resolve("docs/variants.md"));
   }
 
-  private static List<Choice> choices() throws IOException {
-    return page()
-        .lines()
-        .map(line -> line.split("\\|"))
-        .filter(cells -> cells.length == 4 && cells[2].strip().startsWith("`"))
-        .map(cells -> new Choice(cells[1].strip(), code(cells[2]), code(cells[3])))
+  private static List<VariantLine> choices() throws IOException {
+    String blocks =
+        JAVA_BLOCK.matcher(page()).results().map(found -> found.group(1)).collect(joining());
+    return CHOICE
+        .matcher(blocks + MORE_GRADIENTS)
+        .results()
+        .map(found -> new VariantLine(found.group(1), found.group(2).strip()))
         .toList();
-  }
-
-  private static String code(String cell) {
-    return cell.strip().replace("`", "");
   }
 
   @Test
   void everyLineOfJavaGivesWhatItsCommandGives() throws Exception {
-    List<Choice> choices = choices();
-    assertThat(choices).hasSizeGreaterThan(20);
+    List<VariantLine> choices = choices();
+    assertThat(choices).hasSizeGreaterThan(50);
     List<String> java = results(choices);
     assertThat(java).hasSameSizeAs(choices);
     assertThat(choices).filteredOn(choice -> !choice.hasCommand()).hasSize(6);
     for (int i = 0; i < choices.size(); i++) {
-      if (!choices.get(i).hasCommand()) {
+      VariantLine choice = choices.get(i);
+      if (!choice.hasCommand()) {
         continue; // That its Java runs is what there is to see.
       }
-      assertThat(result(choices.get(i).command())).as("%s", choices.get(i)).isEqualTo(java.get(i));
+      assertThat(result(choice.command(List.of("--like", choice.name()))))
+          .as("%s", choice)
+          .isEqualTo(java.get(i));
+      assertThat(result(choice.command(choice.options())))
+          .as("%s, %s", choice, choice.options())
+          .isEqualTo(java.get(i));
     }
   }
 
   /** Each line's result and residual, as a program started from its source prints them. */
-  private List<String> results(List<Choice> choices) throws Exception {
+  private List<String> results(List<VariantLine> choices) throws Exception {
     StringBuilder lines = new StringBuilder();
-    for (Choice choice : choices) {
+    for (VariantLine choice : choices) {
       if (choice.isGradient()) {
-        lines.append(GRADIENT_LINE.formatted(choice.java()));
+        String own = choice.java().contains("Norm norm = ") ? "" : NORM_OF_GRADIENTS;
+        lines.append(GRADIENT_LINE.formatted(own + choice.java()));
         continue;
       }
       boolean built = choice.java().endsWith(".build()");
@@ -168,12 +205,9 @@ class VariantsPageTest {
     return JavaSource.run(folder, PROGRAM.formatted(WIDTH, lines)).lines().toList();
   }
 
-  private String result(String command) throws IOException {
+  private String result(List<String> command) throws IOException {
     String[] words =
-        WORD.matcher(command.replace("./rmsnorm ", ""))
-            .results()
-            .map(MatchResult::group)
-            .map(word -> word.replace("\"", ""))
+        command.stream()
             .map(word -> word.endsWith(".npy") ? folder.resolve(word).toString() : word)
             .toArray(String[]::new);
     for (String file : List.of("y.npy", "sum.npy", "dx.npy", "dz.npy", "dgain.npy", "dbias.npy")) {
@@ -181,10 +215,10 @@ class VariantsPageTest {
     }
     CommandResult result = CommandResult.of(words);
     assertThat(result.status()).as(result.err()).isZero();
-    if (command.startsWith("./rmsnorm gradient ")) {
+    if (command.getFirst().equals("gradient")) {
       return hex("dx.npy") + " " + gradient("dgain.npy") + " " + gradient("dbias.npy");
     }
-    boolean sum = command.contains(" --residual-out ");
+    boolean sum = command.contains("--residual-out");
     return hex("y.npy") + " " + hex(sum ? "sum.npy" : "h.npy");
   }
 
@@ -211,25 +245,29 @@ class VariantsPageTest {
     assertThat(texts).hasSize(10);
     assertThat(texts.getLast()).startsWith("none: ");
     assertThat(texts.subList(0, texts.size() - 1))
-        .allSatisfy(text -> assertThat("`" + NormSpec.parse(code(text)) + "`").isEqualTo(text));
+        .allSatisfy(
+            text -> assertThat("`" + NormSpec.parse(text.replace("`", "")) + "`").isEqualTo(text));
   }
 
-  /** What the options offer is on the page. */
+  /** What can be chosen is on the page, with its line of Java. */
   @Test
   void nothingThatCanBeChosenIsMissing() throws IOException {
-    List<String> commands = choices().stream().map(Choice::command).toList();
+    List<VariantLine> choices = choices();
+    NormSpec.presets()
+        .forEach(
+            preset -> assertThat(choices).extracting(VariantLine::name).contains(preset.name()));
     List<String> asked = new ArrayList<>();
-    NormSpec.presets().forEach(preset -> asked.add("--like " + preset.name()));
     for (CastOrder order : CastOrder.values()) {
-      asked.add("--cast-order " + order.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+      asked.add("CastOrder." + order);
     }
-    asked.add("--partial-rounding down");
-    asked.addAll(List.of("--eps-at outside", "--eps-at floor", "--partial ", "--gain-offset "));
-    asked.addAll(List.of("--bias ", "--residual-rounding between", "--residual-rounding last"));
-    asked.addAll(List.of("gradient x.npy", "--dz ", "--dgain ", "--dbias ", "--dresidual "));
-    asked.addAll(List.of("dx.npy --residual h.npy", "dx.npy --residual h.npy --residual-rounding"));
-    assertThat(asked)
-        .allSatisfy(option -> assertThat(commands).anyMatch(command -> command.contains(option)));
+    asked.addAll(List.of("EpsilonPlacement.INSIDE", "EpsilonPlacement.OUTSIDE"));
+    asked.addAll(List.of("EpsilonPlacement.FLOOR", "Gate.SILU)", "Gate.SIGMOID", "SILU_BEFORE"));
+    asked.addAll(List.of("partial(", "partialRoundedDown(", "part(", "gainOffset(", "bias(b)"));
+    asked.addAll(List.of("ResidualRounding.BETWEEN", "ResidualRounding.LAST", "groupCount("));
+    asked.addAll(List.of("groupSize(", "withParameters(", ".statistics(", ".backwardGated("));
+    asked.addAll(List.of("saved, h, dx,", ".addAndApply(x, h, y, saved)"));
+    String page = page();
+    assertThat(asked).allSatisfy(java -> assertThat(page).contains(java));
   }
 
   @Test
