@@ -58,7 +58,7 @@ import picocli.CommandLine.Spec;
       "Epsilon is inside the root, outside of it, or a floor: the larger of root and epsilon."
           + " LayerNorm subtracts the mean in float64 (split mean) or in float32, or computes x * r -"
           + " mean * r (shifted; fused shift rounds that once). Where no such norm fits, those are tried that divide"
-          + " by n - 1 (sample variance) or compute in float64 and round once. docs/glossary.md explains rstd and"
+          + " by n - 1 (sample variance) or compute in float64 and round once. docs/numerics.md explains rstd and"
           + " ulp.",
       "",
       "If Y is codes and scales, as normalize --quantize writes them, the norms of the table that"
