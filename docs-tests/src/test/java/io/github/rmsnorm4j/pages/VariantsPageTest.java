@@ -72,8 +72,9 @@ class VariantsPageTest {
       """
           {
             Rows x = read("x.npy", n), h = read("h.npy", n), y = read("x.npy", n);
-            Rows g = read("g.npy", n), b = read("b.npy", n), s = read("s.npy", n);
+            Rows g = read("g.npy", n), b = read("b.npy", n);
             Rows z = read("z.npy", n), scale = read("scale.npy", n), shift = read("shift.npy", n);
+            int rows = (int) x.rows();
             %s;
             System.out.println(hex(y) + " " + hex(h));
           }
@@ -150,9 +151,6 @@ class VariantsPageTest {
     TestTensor.write(folder.resolve("b.npy"), TestTensor.random("", Dtype.F32, 0, 4, WIDTH));
     TestTensor.write(folder.resolve("scale.npy"), TestTensor.random("", Dtype.F32, 0, 6, 3, WIDTH));
     TestTensor.write(folder.resolve("shift.npy"), TestTensor.random("", Dtype.F32, 0, 7, 3, WIDTH));
-    double[] ofLengthOne = new double[WIDTH];
-    Arrays.fill(ofLengthOne, 1 / Math.sqrt(WIDTH));
-    TestTensor.write(folder.resolve("s.npy"), TestTensor.of("", Dtype.F64, ofLengthOne, WIDTH));
   }
 
   private static String page() throws IOException {
