@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 
 import io.github.rmsnorm4j.cli.Rmsnorm;
-import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.JavaSource;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;

@@ -109,6 +109,11 @@ public record KeptResults(Map<Run, PeerResults> runs, DecodeResults decode) {
   private String markdown(String name) {
     StringBuilder text = new StringBuilder("# Results of " + name + "\n\n");
     text.append("Raw results: [%1$s.json](%1$s.json).\n\n".formatted(name));
+    if (runs.containsKey(Run.PEERS)) {
+      text.append("Times of other libraries, as multiples of this library's:\n\n")
+          .append(PeerChart.table(runs.get(Run.PEERS), decode))
+          .append('\n');
+    }
     if (decode != null) {
       text.append(DecodeTable.markdown(decode));
     }

@@ -101,6 +101,7 @@ public final class PeerChart {
           new Peer("plain Java loop", "<path d=\"M0-6 6 5-6 5Z\"", List.of(Systems.JAVA_LOOP)));
 
   private static final int LOOP = PEERS.size() - 1;
+  private static final String TOKENS = "RMSNorm, 400 tokens of an engine";
 
   private final PeerResults results;
   private final DecodeResults decode;
@@ -122,6 +123,36 @@ public final class PeerChart {
    */
   static String of(PeerResults results, DecodeResults decode, Theme theme) {
     return new PeerChart(results, decode, theme).render();
+  }
+
+  /**
+   * {@return the figures of the chart as a table in Markdown; a wrong answer is struck out}
+   *
+   * @param results of a run
+   * @param decode the first tokens, or null
+   */
+  static String table(PeerResults results, DecodeResults decode) {
+    PeerChart chart = new PeerChart(results, decode, Theme.LIGHT);
+    StringBuilder table = new StringBuilder("| one thread |");
+    PEERS.forEach(peer -> table.append(' ').append(peer.title).append(" |"));
+    table.append("\n| --- |").append(" ---: |".repeat(PEERS.size())).append('\n');
+    if (decode != null) {
+      table.append("| %s |%s %s |\n".formatted(TOKENS, "  |".repeat(LOOP), cell(chart.decoding())));
+    }
+    for (Row row : ROWS) {
+      table.append("| ").append(row.title).append(" |");
+      for (Peer peer : PEERS) {
+        List<Point> points = chart.points(row.contest, peer);
+        String cell = points.isEmpty() ? "" : cell(multiple(points));
+        table.append(' ').append(isWrong(points) ? "~~" + cell + "~~" : cell).append(" |");
+      }
+      table.append('\n');
+    }
+    return table.toString();
+  }
+
+  private static String cell(double multiple) {
+    return String.format(Locale.ROOT, multiple < 9.95 ? "%.2f" : "%.1f", multiple);
   }
 
   private static String processor(PeerResults results) {
@@ -189,10 +220,13 @@ public final class PeerChart {
 
   /** The norms of a decoding engine, with native access. */
   private void drawDecoding(int y) {
+    label(TOKENS, y);
+    mark(LOOP, x(decoding()), y, false);
+  }
+
+  private double decoding() {
     DecodeResults.Call call = decode.calls().getFirst();
-    double ratio = DecodeTable.figure(Column.ALL, call.starts().get(2), call.starts().getFirst());
-    label("first 400 tokens of an engine", y);
-    mark(LOOP, x(1 / ratio), y, false);
+    return 1 / DecodeTable.figure(Column.ALL, call.starts().get(2), call.starts().getFirst());
   }
 
   private void label(String title, int y) {
@@ -204,10 +238,17 @@ public final class PeerChart {
     for (int peer = 0; peer < PEERS.size(); peer++) {
       List<Point> points = points(row.contest, PEERS.get(peer));
       if (!points.isEmpty()) {
-        double ratio = Samples.median(points.stream().map(Point::ratio).toList());
-        mark(peer, x(1 / ratio), y, points.stream().anyMatch(Point::wrong));
+        mark(peer, x(multiple(points)), y, isWrong(points));
       }
     }
+  }
+
+  private static double multiple(List<Point> points) {
+    return 1 / Samples.median(points.stream().map(Point::ratio).toList());
+  }
+
+  private static boolean isWrong(List<Point> points) {
+    return points.stream().anyMatch(Point::wrong);
   }
 
   /** A system in one JVM: this library's time over the system's, as in the tables. */

@@ -64,6 +64,18 @@ class KeptResultsTest {
     }
   }
 
+  /** The page of performance shows the table of each comparison with other libraries. */
+  @Test
+  void thePageHasTheTables() throws IOException {
+    String page = Files.readString(Path.of("../..", "docs", "performance.md"));
+    for (Path file : kept()) {
+      KeptResults kept = KeptResults.read(file);
+      if (kept.runs().containsKey(Run.PEERS)) {
+        assertThat(page).contains(PeerChart.table(kept.runs().get(Run.PEERS), kept.decode()));
+      }
+    }
+  }
+
   @Test
   void aFileHasTheNewestResultsOfEachKind(@TempDir Path checkout) throws IOException {
     Path file = KeptResults.keep(checkout, decode("2026-01-30"));
@@ -78,8 +90,10 @@ class KeptResultsTest {
     assertThat(kept.decode()).isEqualTo(decode("2026-01-31"));
     assertThat(file.resolveSibling("a-b.md"))
         .content()
-        .startsWith(
-            "# Results of a-b\n\nRaw results: [a-b.json](a-b.json).\n\n### The first tokens\n")
+        .startsWith("# Results of a-b\n\nRaw results: [a-b.json](a-b.json).\n\n")
+        .contains("\n### The first tokens\n")
+        .contains("| RMSNorm, 400 tokens of an engine |  |  |  | 2.00 |")
+        .contains("| RMSNorm, 1 x 4096: a token | 2.00 |  |  |  |")
         .contains("Measured on 2026-01-31, commit abc.", "| plain loop, ms | 4.00 |")
         .contains("| native access | 2.00 | 0.50 |")
         .contains(PeerTables.of(PEERS).strip())
@@ -88,7 +102,7 @@ class KeptResultsTest {
       assertThat(file.resolveSibling("a-b" + theme.ending()))
           .hasContent(PeerChart.of(PEERS, decode("2026-01-31"), theme))
           .content()
-          .contains("first 400 tokens of an engine");
+          .contains("400 tokens of an engine");
     }
     assertThat(file.getParent())
         .isDirectoryContaining("glob:**.json")
