@@ -197,6 +197,23 @@ class ColumnsTest {
         .containsExactly(new double[] {0.6, 0.8}, within(1e-15));
   }
 
+  /** Spark's own function of arrays, and where docs/spark.md says that it is not enough. */
+  @Test
+  void sparksVectorNormalizeAddsInFloat32() {
+    Object[] in = {new Float[] {3f, 4f}, new Float[] {3e19f, 4e19f}, new Float[] {0f, 0f}};
+    List<Row> rows =
+        stage()
+            .setNorm("l2")
+            .transform(column("x", FLOATS, in))
+            .selectExpr("vector_normalize(x, 2F)", "y")
+            .collectAsList();
+    assertThat(rows.get(0).getList(0)).isEqualTo(List.of(0.6f, 0.8f));
+    assertThat(rows.get(1).getList(0)).isEqualTo(List.of(0f, 0f));
+    assertThat(rows.get(1).getList(1)).isEqualTo(List.of(0.6f, 0.79999995f));
+    assertThat(rows.get(2).isNullAt(0)).isTrue();
+    assertThat(rows.get(2).getList(1)).isEqualTo(List.of(0f, 0f));
+  }
+
   @Test
   void rowsOfManyWidthsEachByItsOwn() {
     List<Row> rows =

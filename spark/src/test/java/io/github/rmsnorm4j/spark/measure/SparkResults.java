@@ -36,11 +36,7 @@ record SparkResults(
    * @param bytes of all elements that go in
    * @param jobs all of them
    */
-  record Contest(String title, long rows, int width, long bytes, List<Times> jobs) {
-    Times job(String name) {
-      return jobs.stream().filter(job -> job.job().equals(name)).findFirst().orElse(null);
-    }
-  }
+  record Contest(String title, long rows, int width, long bytes, List<Times> jobs) {}
 
   /**
    * What a job took.
@@ -51,14 +47,6 @@ record SparkResults(
   record Times(String job, List<Double> seconds) {
     double median() {
       return Samples.median(seconds);
-    }
-
-    double least() {
-      return seconds.stream().mapToDouble(Double::doubleValue).min().orElseThrow();
-    }
-
-    double most() {
-      return seconds.stream().mapToDouble(Double::doubleValue).max().orElseThrow();
     }
   }
 
