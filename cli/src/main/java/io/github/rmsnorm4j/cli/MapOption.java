@@ -11,7 +11,7 @@ final class MapOption {
       paramLabel = "FILE",
       description =
           "Rules for the norms of a family that is not known here, as JSON;"
-              + " docs/models-reference.md describes them (default: those of the model's family).")
+              + " docs/models.md describes them (default: those of the model's family).")
   private Path map;
 
   Optional<Path> file() {

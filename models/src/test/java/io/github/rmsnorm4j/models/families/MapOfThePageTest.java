@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of rules in docs/models-reference.md folds a model of its names. */
+/** The example of rules in docs/models.md folds a model of its names. */
 class MapOfThePageTest {
   @TempDir private Path folder;
 
@@ -37,7 +37,7 @@ class MapOfThePageTest {
 
   @Test
   void theExampleFolds() throws IOException {
-    String page = Files.readString(Path.of("..", "docs", "models-reference.md"));
+    String page = Files.readString(Path.of("..", "docs", "models.md"));
     String after = page.substring(page.indexOf("```json\n") + "```json\n".length());
     Path map = folder.resolve("rules.json");
     Files.writeString(map, after.substring(0, after.indexOf("```")));
