@@ -63,6 +63,8 @@ public final class TerminalTables {
                 + " side by side."));
     lines.add("");
     new Verdicts(results).all().forEach(s -> lines.addAll(Paragraph.lines("  ", s)));
+    lines.add("");
+    lines.addAll(MedianTables.lines(results));
     return lines;
   }
 
