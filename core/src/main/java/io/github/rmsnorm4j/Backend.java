@@ -203,8 +203,7 @@ public final class Backend {
   /**
    * {@return whether native access is enabled for this library: whether kernels may address native
    * memory directly} If they may not, rows in native memory are copied through a small buffer,
-   * which takes time: the rows "safe()" of docs/performance.md show how much. Java loops always
-   * copy such rows. Rows in Java arrays are not affected.
+   * which takes time. Java loops always copy such rows. Rows in Java arrays are not affected.
    */
   public boolean nativeAccess() {
     return nativeAccess;

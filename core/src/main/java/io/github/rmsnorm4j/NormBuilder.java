@@ -239,7 +239,7 @@ public abstract sealed class NormBuilder<B extends NormBuilder<B>>
   /**
    * Copies rows in native memory through a small buffer, with calls that check every access. Then a
    * segment that another thread closes during a call gives an exception. Without {@code safe()} it
-   * can end the JVM. The copies take time: the rows "safe()" of docs/performance.md show how much.
+   * can end the JVM. The copies take time.
    *
    * @return this
    */

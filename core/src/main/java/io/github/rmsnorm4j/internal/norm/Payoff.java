@@ -6,8 +6,8 @@ import io.github.rmsnorm4j.NormSpec;
  * What a process has normalised in plain Java, in one kind of call. A kernel takes time: for
  * machine code most of it is the JVM's first native call, and vectors must be loaded, generated and
  * compiled. In that time plain Java, which has the same bits, normalises many MiB. So a kind of
- * call gets kernels when it has had as much work as pays for them. docs/performance.md has cold
- * starts.
+ * call gets kernels when it has had as much work as pays for them. docs/performance.md explains the
+ * first calls.
  */
 public final class Payoff {
   /** About as many elements as plain Java normalises in the time that the first kernel takes. */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 /** Runs a checked call on as many threads as pay. */
 public final class Runner {
   /**
-   * Bytes read and written for which one more thread pays. docs/performance.md has measurements
-   * with two threads.
+   * Bytes read and written for which one more thread pays. docs/benchmarks has measurements with
+   * two threads.
    */
   private static final long BYTES_PER_THREAD = 1 << 20;
 
