@@ -42,7 +42,10 @@ class NormSpecTest {
         "rmsnorm(part=1/65536)",
         "rmsnorm(part=0.0000152587890624)",
         "rmsnorm(eps=4.9e-324)",
-        "rmsnorm(eps=1.7976931348623157e308)"
+        "rmsnorm(eps=1.7976931348623157e308)",
+        "llama(gate=silu)",
+        "llama(gate=sigmoid)",
+        "llama(gate=silu before)"
       })
   void textsAreReadAndWritten(String text) {
     assertThat(NormSpec.parse(text)).hasToString(text);

@@ -13,6 +13,10 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
   private static final Norm NORM = LayerNorm.builder(OperandMemory.WIDTH).build();
   private static final Norm GATED = LayerNorm.builder(OperandMemory.WIDTH).gate(Gate.SILU).build();
 
+  /** Its sums are as many as the elements of a row. */
+  private static final Norm OF_GROUPS =
+      LayerNorm.builder(OperandMemory.WIDTH).groupCount(OperandMemory.WIDTH / 2).build();
+
   /** The operands that a backward call has from its forward call, which has checked their shape. */
   private static final List<String> OF_FORWARD = List.of("what was kept", "z", "gain", "bias");
 
@@ -20,7 +24,13 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
     FORWARD,
     FORWARD_OF_ARRAYS,
     PAIR,
-    BACKWARD
+    BACKWARD,
+    STATISTICS,
+    SUMS,
+    STATISTICS_OF_SUMS,
+    FORWARD_OF_STATISTICS,
+    QUANTIZE,
+    DEQUANTIZE
   }
 
   /** All calls of rows, with the caller's parameters or without. */
@@ -32,6 +42,7 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
       add(calls, Kind.FORWARD, rows.replace(", y", "") + parameters + ", codes, scales", null);
     }
     add(calls, Kind.FORWARD, "x, y" + parameters + ", mean, rstd", null);
+    add(calls, Kind.FORWARD_OF_STATISTICS, "x, y" + parameters + ", given mean, given rstd", null);
     String ofBoth =
         "x, residual, y" + parameters + parameters.replaceAll("(gain|bias)", "$1 of next");
     add(calls, Kind.PAIR, ofBoth, null);
@@ -53,6 +64,17 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
     return calls;
   }
 
+  /** Calls that have no parameters. */
+  static List<OperandCall> ofNone() {
+    List<OperandCall> calls = new ArrayList<>();
+    add(calls, Kind.STATISTICS, "x, mean, rstd", null);
+    add(calls, Kind.SUMS, "x, sums", null);
+    add(calls, Kind.STATISTICS_OF_SUMS, "sums, mean, rstd", null);
+    add(calls, Kind.QUANTIZE, "x, codes, scales", null);
+    add(calls, Kind.DEQUANTIZE, "y, codes, scales", null);
+    return calls;
+  }
+
   /** Calls of parts of float32 arrays. */
   static List<OperandCall> ofArrays() {
     List<OperandCall> calls = new ArrayList<>();
@@ -68,7 +90,7 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
 
   static String title(String operand) {
     boolean isPartOfCodes = operand.equals("codes") || operand.equals("scales");
-    return isPartOfCodes ? "q" : operand.replace(" of next", "");
+    return isPartOfCodes ? "q" : operand.replace(" of next", "").replace("given ", "");
   }
 
   boolean has(String operand) {
@@ -94,7 +116,18 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
 
   boolean mayLack(String operand) {
     boolean isParameter = operand.equals("gain") || operand.equals("bias");
-    return isParameter && kind != Kind.FORWARD_OF_ARRAYS || operand.equals("y") && has("codes");
+    return isParameter && kind != Kind.FORWARD_OF_ARRAYS
+        || operand.equals("y") && kind == Kind.FORWARD && has("codes");
+  }
+
+  /** Whether rows become codes, or codes rows, without a norm. */
+  boolean isOfCodes() {
+    return kind == Kind.QUANTIZE || kind == Kind.DEQUANTIZE;
+  }
+
+  /** Whether its mean and rstd are one argument. */
+  boolean isOfStatistics() {
+    return kind.compareTo(Kind.STATISTICS) >= 0 && !isOfCodes();
   }
 
   String base() {
@@ -108,6 +141,13 @@ record OperandCall(Kind kind, List<String> operands, Keep keep) {
       case FORWARD_OF_ARRAYS -> ofArrays(m);
       case PAIR -> pair(norm, m, m.rows("x"), m.rows("residual"), m.rows("y"));
       case BACKWARD -> backward(norm, m, m.rows("dy"), m.rows("dx"), m.gradients());
+      case STATISTICS -> norm.statistics(m.rows("x"), m.statistics(""));
+      case SUMS -> OF_GROUPS.sums(m.rows("x"), m.numbers("sums"));
+      case STATISTICS_OF_SUMS ->
+          OF_GROUPS.statistics(m.numbers("sums"), OperandMemory.WIDTH, m.statistics(""));
+      case FORWARD_OF_STATISTICS -> norm.apply(m.rows("x"), m.statistics("given "), m.rows("y"));
+      case QUANTIZE -> Quantizer.defaults().quantize(m.rows("x"), m.codes());
+      case DEQUANTIZE -> m.codes().dequantize(m.rows("y"));
     }
   }
 

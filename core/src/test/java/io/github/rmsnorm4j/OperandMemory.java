@@ -15,6 +15,7 @@ final class OperandMemory {
   /** What can be wrong with an operand by itself. */
   enum Fault {
     NULL,
+    SHORT,
     WIDTH,
     ROWS,
     ARITHMETIC,
@@ -75,7 +76,7 @@ final class OperandMemory {
 
   /** Whether an operand is an array; all others are segments. */
   static boolean isNumbers(String name) {
-    return name.matches("dgain|dbias|(the kept )?(mean|rstd)( of next)?");
+    return name.matches("dgain|dbias|sums|(the kept |given )?(mean|rstd)( of next)?");
   }
 
   private Object array(int n) {
@@ -118,7 +119,14 @@ final class OperandMemory {
     faulty = name;
     fault = how;
     switch (how) {
-      case NULL -> segments.remove(name);
+      case NULL -> {
+        segments.remove(name);
+        arrays.remove(name);
+      }
+      case SHORT -> {
+        int n = name.equals("sums") || name.startsWith("d") ? WIDTH - 1 : 0;
+        arrays.put(name, name.startsWith("d") ? array(n) : new double[n]);
+      }
       case READ_ONLY -> segments.put(name, segments.get(name).asReadOnly());
       case ROWS -> {
         if (name.startsWith("gain") || name.startsWith("bias")) {
@@ -191,6 +199,10 @@ final class OperandMemory {
 
   double[] numbers(String name) {
     return (double[]) arrays.get(name);
+  }
+
+  RowStatistics statistics(String of) {
+    return RowStatistics.of(numbers(of + "mean"), numbers(of + "rstd"));
   }
 
   /** The array that an operand lies in. */

@@ -7,9 +7,6 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
@@ -87,44 +84,10 @@ class QuantizedArgumentsTest {
     refuses(() -> QuantizedType.int8(48), "block is 48, it may be 32, 64 or 128");
     refuses(
         () -> QuantizedType.ofName("q9"), "type is 'q9', it may be one of " + QuantizedType.all());
-  }
-
-  @Test
-  void shapesOfACall() {
     Rows x = Rows.of(new float[128], 64);
-    refuses(
-        () -> Quantizer.defaults().quantize(x, ofBlocks(2, 32)),
-        "q has rows 32 wide, x is 64 wide: they must be the same");
     refuses(
         () -> Quantizer.defaults().quantize(x, ofBlocks(2, 64), 0),
         "threads is 0, it must be at least 1");
-    refuses(
-        () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 64)),
-        "y has 1 rows, q has 2: they must be the same");
-    refuses(
-        () -> ofBlocks(2, 64).dequantize(Rows.of(new float[64], 32)),
-        "y has rows 32 wide, q is 64 wide: they must be the same");
-    refuses(() -> RmsNorm.builder(4).quantizer(null), "quantizer is null");
-  }
-
-  @Test
-  void normsWithAGate() {
-    Norm norm = RmsNorm.builder(64).gate(Gate.SILU).build();
-    String message =
-        "gate is silu, this call has no z and needs a norm without a gate: call applyGated";
-    Rows x = Rows.of(new float[128], 64);
-    Rows residual = Rows.of(new float[128], 64);
-    Rows y = Rows.of(new float[128], 64);
-    QuantizedRows q = ofBlocks(2, 64);
-    refuses(() -> norm.apply(x, null, q), message);
-    refuses(() -> norm.apply(x, y, q), message);
-    String withResidual = "gate is silu, a call with a residual needs a norm without a gate";
-    refuses(() -> norm.addAndApply(x, residual, null, q), withResidual);
-    refuses(() -> norm.addAndApply(x, residual, y, q), withResidual);
-    String noGate = "gate is none, for a call with z it must be silu, sigmoid or silu before";
-    Norm plain = RmsNorm.builder(64).build();
-    refuses(() -> plain.applyGated(x, residual, null, q), noGate);
-    refuses(() -> plain.applyGated(x, residual, y, q), noGate);
   }
 
   @Test
@@ -181,68 +144,6 @@ class QuantizedArgumentsTest {
           () -> QuantizedRows.of(codes, 64, all, stride, INT8, 1, 64),
           "the stride of scales is " + stride + ", it must be at most " + most);
     }
-  }
-
-  private static final Quantizer QUANTIZER = Quantizer.defaults();
-
-  /** Codes that become rows, and rows that become codes; CallOperandsTest has calls of norms. */
-  @Test
-  void memoryThatCannotBeReached() {
-    MemorySegment codes = MemorySegment.ofArray(new byte[64]);
-    MemorySegment scales = MemorySegment.ofArray(new float[2]);
-    QuantizedRows q = QuantizedRows.of(codes, scales, INT8, 1, 64);
-    Rows rows = Rows.of(new float[64], 64);
-    Consumer<MemorySegment> toCodes =
-        memory -> QUANTIZER.quantize(rows, QuantizedRows.of(memory, scales, INT8, 1, 64));
-    Consumer<MemorySegment> toScales =
-        memory -> QUANTIZER.quantize(rows, QuantizedRows.of(codes, memory, INT8, 1, 64));
-    isChecked("codes of q are", "they", toCodes);
-    isChecked("scales of q are", "they", toScales);
-    isChecked("x is", null, memory -> QUANTIZER.quantize(of(memory), q));
-    isChecked("y is", "it", memory -> q.dequantize(of(memory)));
-    isChecked(
-        "codes of q are",
-        null,
-        memory -> QuantizedRows.of(memory, scales, INT8, 1, 64).dequantize(rows));
-    isChecked(
-        "scales of q are",
-        null,
-        memory -> QuantizedRows.of(codes, memory, INT8, 1, 64).dequantize(rows));
-  }
-
-  private static Rows of(MemorySegment memory) {
-    return Rows.of(memory, ElementType.FLOAT32, 1, 64);
-  }
-
-  /**
-   * Memory that is closed, confined or read-only.
-   *
-   * @param written in a message on memory that would be written; null if it is read
-   */
-  private static void isChecked(String name, String written, Consumer<MemorySegment> call) {
-    MemorySegment memory;
-    try (Arena arena = Arena.ofConfined()) {
-      memory = arena.allocate(256);
-      MemorySegment confined = memory;
-      call.accept(memory); // Its own thread may.
-      assertThatThrownBy(
-              () ->
-                  CompletableFuture.runAsync(() -> call.accept(confined))
-                      .orTimeout(1, TimeUnit.MINUTES)
-                      .join())
-          .hasCauseExactlyInstanceOf(WrongThreadException.class)
-          .hasMessageContaining(name + " in memory that is confined to another thread");
-      MemorySegment readOnly = memory.asReadOnly();
-      if (written == null) {
-        call.accept(readOnly);
-      } else {
-        refuses(() -> call.accept(readOnly), name + " read-only, " + written + " must be writable");
-      }
-    }
-    MemorySegment closed = memory;
-    assertThatThrownBy(() -> call.accept(closed))
-        .isInstanceOf(IllegalStateException.class)
-        .hasMessage(name + " in memory that has been closed");
   }
 
   /** Confined memory is written by the caller's thread alone. */

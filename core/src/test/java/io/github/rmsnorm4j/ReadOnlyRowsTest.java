@@ -2,11 +2,14 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.FloatBuffer;
+import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Rows that are only read may be in arrays that the caller must not write. */
+/** Rows that are only read may be in memory that the caller must not write. */
 class ReadOnlyRowsTest {
   private static final int ROWS = 2;
 
@@ -19,10 +22,18 @@ class ReadOnlyRowsTest {
     }
     MemorySegment array = MemorySegment.ofArray(numbers);
     Rows writable = Rows.of(array, ElementType.FLOAT32, ROWS, width);
-    Rows readOnly = Rows.of(array.asReadOnly(), ElementType.FLOAT32, ROWS, width);
+    MemorySegment there = Arena.ofAuto().allocate(array.byteSize(), 4).copyFrom(array);
+    List<Rows> readOnly =
+        List.of(
+            Rows.of(array.asReadOnly(), ElementType.FLOAT32, ROWS, width),
+            Rows.of(there.asReadOnly(), ElementType.FLOAT32, ROWS, width),
+            Rows.of(FloatBuffer.wrap(numbers).asReadOnlyBuffer(), width));
     for (Backend backend : Backends.of((long) ROWS * width)) {
       RmsNorm norm = RmsNorm.builder(width).part(part).threads(1).backend(backend).build();
-      assertThat(both(norm, readOnly)).as("%s", backend).isEqualTo(both(norm, writable));
+      float[][] wanted = both(norm, writable);
+      for (Rows rows : readOnly) {
+        assertThat(both(norm, rows)).as("%s, %s", backend, rows.segment()).isEqualTo(wanted);
+      }
     }
   }
 
