@@ -104,6 +104,9 @@ class GradientEdgeTableTest {
       for (int i = 0; i < 36; i++) {
         String rest = i < PART || outside == null ? inPart : outside;
         check("dx", i, is.dx()[0][i], i == at ? there : rest);
+        if (!of.equals("gain")) {
+          check("dx of the other row", i, is.dx()[1][i], edge.dresidual == null ? "0" : "finite");
+        }
         check("dgain", i, is.dgain()[i], i == at ? dgainThere : dgainElse);
         check("dbias", i, is.dbias()[i], i == at ? dbiasThere : "finite");
       }
@@ -143,7 +146,7 @@ class GradientEdgeTableTest {
     return edges;
   }
 
-  /** Of numbers whose sums and differences are not 0. */
+  /** Of numbers whose sums and differences are not 0; and another row, which adds 0 to sums. */
   private static BackwardEdge edge(String of, int at, double value, String norm) {
     double[] x = alternating(1);
     double[] dy = with(constant(1), 0, 3);
@@ -151,8 +154,8 @@ class GradientEdgeTableTest {
     BackwardEdge edge =
         new BackwardEdge(
             norm.equals("layer"),
-            rows(where.equals("x") ? with(x, at, value) : x),
-            rows(where.equals("dy") ? with(dy, at, value) : dy));
+            rows(where.equals("x") ? with(x, at, value) : x, x),
+            rows(where.equals("dy") ? with(dy, at, value) : dy, constant(0)));
     if (norm.equals("partial")) {
       edge.part(PART);
     }
@@ -160,7 +163,7 @@ class GradientEdgeTableTest {
       edge.gain(with(constant(1), at, value));
     }
     if (where.equals("dresidual")) {
-      edge.dresidual(with(constant(7), at, value));
+      edge.dresidual(with(constant(7), at, value), constant(7));
     }
     return edge;
   }

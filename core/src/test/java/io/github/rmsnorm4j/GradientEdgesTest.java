@@ -8,7 +8,6 @@ import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.lang.foreign.Arena;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,37 +65,6 @@ class GradientEdgesTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aNaNInARowIsNaNInAllOfItsDxAndAllOfDgain(boolean centred) {
-    for (Keep keep : Keep.values()) {
-      BackwardContract.Result is =
-          new BackwardEdge(
-                  centred,
-                  rows(with(alternating(1), 5, NAN), alternating(1)),
-                  rows(constant(1), constant(2)))
-              .keep(keep)
-              .run();
-      assertFirstRowIsNan(is);
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void aNaNInDyIsNaNInAllOfItsRowAndOneElementOfDgainAndDbias(boolean centred) {
-    for (Keep keep : Keep.values()) {
-      double[] dy = with(constant(1), 5, NAN);
-      BackwardContract.Result is =
-          new BackwardEdge(centred, rows(alternating(1), alternating(1)), rows(dy, constant(2)))
-              .keep(keep)
-              .run();
-      assertThat(is.dx()[0]).containsOnly(NAN);
-      assertThat(is.dx()[1]).as("the other row").doesNotContain(NAN);
-      onlyAt(is.dgain(), 5);
-      onlyAt(is.dbias(), 5);
-    }
-  }
-
   /** All of its dx is, and all of dgain, but neither the other row nor dbias. */
   private static void assertFirstRowIsNan(BackwardContract.Result is) {
     assertThat(is.dx()[0]).containsOnly(NAN);
@@ -108,24 +76,6 @@ class GradientEdgesTest {
   private static void onlyAt(double[] values, int at) {
     for (int i = 0; i < values.length; i++) {
       assertThat(Double.isNaN(values[i])).as("element %d is %s", i, values[i]).isEqualTo(i == at);
-    }
-  }
-
-  /** The statistic is not of them, but they are of the statistic. */
-  @Test
-  void outsideThePartOfAPartialNorm() {
-    double[] x = alternating(1);
-    double[] inX = with(x, 30, NAN);
-    double[] inDy = with(constant(1), 30, NAN);
-    for (BackwardEdge pass :
-        new BackwardEdge[] {
-          new BackwardEdge(false, rows(inX), rows(constant(1))),
-          new BackwardEdge(false, rows(x), rows(inDy))
-        }) {
-      BackwardContract.Result is = pass.part(20).run();
-      assertThat(Arrays.copyOf(is.dx()[0], 20)).containsOnly(NAN);
-      onlyAt(Arrays.copyOfRange(is.dx()[0], 20, 36), 10);
-      onlyAt(is.dgain(), 30);
     }
   }
 
@@ -142,60 +92,6 @@ class GradientEdgesTest {
       assertThat(is.dx()[0]).isEqualTo(everywhere ? constant(NAN) : with(constant(2), 5, NAN));
       onlyAt(is.dgain(), 5);
     }
-  }
-
-  @Test
-  void onTheFloorANaNInDyStaysWhereItIs() {
-    double[] dy = with(constant(1), 5, NAN);
-    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(dy));
-    BackwardContract.Result is = pass.epsilon(2, EpsilonPlacement.FLOOR).run();
-    assertThat(is.dx()[0]).isEqualTo(with(constant(0.5), 5, NAN));
-  }
-
-  @Test
-  void anInfinityInARow() {
-    for (Keep keep : new Keep[] {Keep.INPUT, Keep.NOTHING}) {
-      double[] x = with(alternating(1), 5, INFINITY);
-      BackwardContract.Result is =
-          new BackwardEdge(false, rows(x), rows(constant(1))).keep(keep).run();
-      assertThat(is.dx()[0]).containsOnly(NAN);
-      for (int i = 0; i < x.length; i++) {
-        assertThat(is.dgain()[i]).isEqualTo(Double.valueOf(i == 5 ? NAN : 0.0));
-      }
-      BackwardContract.Result centred =
-          new BackwardEdge(true, rows(x), rows(constant(1))).keep(keep).run();
-      assertThat(centred.dx()[0]).containsOnly(NAN);
-      assertThat(centred.dgain()).containsOnly(NAN);
-    }
-  }
-
-  /**
-   * The sum of h * xh is infinite: taken off itself it is NaN, and what others lose is infinite.
-   */
-  @Test
-  void anInfinityInDy() {
-    double[] x = alternating(1);
-    double[] dy = with(constant(1), 4, INFINITY);
-    BackwardContract.Result is = new BackwardEdge(false, rows(x), rows(dy)).run();
-    BackwardContract.Result centred = new BackwardEdge(true, rows(x), rows(dy)).run();
-    for (int i = 0; i < x.length; i++) {
-      assertThat(is.dx()[0][i]).isEqualTo(Double.valueOf(i == 4 ? NAN : -x[i] * INFINITY));
-      assertThat(centred.dx()[0][i])
-          .isEqualTo(Double.valueOf(i == 4 || x[i] < 0 ? NAN : -INFINITY));
-    }
-    for (BackwardContract.Result result : new BackwardContract.Result[] {is, centred}) {
-      assertThat(result.dgain()[4]).isEqualTo(INFINITY);
-      assertThat(result.dbias()).isEqualTo(with(constant(1), 4, INFINITY));
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
-  void whatTheResidualsGradientHasStaysInItsElement(double value) {
-    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(constant(0)));
-    BackwardContract.Result is = pass.dresidual(with(constant(7), 5, value)).run();
-    assertThat(is.dx()[0]).isEqualTo(with(constant(7), 5, value));
-    assertThat(is.dgain()).containsOnly(0);
   }
 
   /** Rows whose rstd float32 cannot hold, and gradients that it can. */
@@ -377,82 +273,5 @@ class GradientEdgesTest {
     BackwardEdge exact = new BackwardEdge(false, rows(new double[] {5}), rows(new double[] {3}));
     exact.epsilon(0, EpsilonPlacement.INSIDE);
     assertThat(exact.run().dx()[0]).containsExactly(0);
-  }
-
-  @Test
-  void noRows() {
-    Rows none = Rows.of(new float[0], 2);
-    for (Norm norm : new Norm[] {RmsNorm.builder(2).build(), LayerNorm.builder(2).build()}) {
-      for (Keep keep : Keep.values()) {
-        Saved saved = new Saved(keep, 0);
-        norm.apply(none, Rows.of(new float[0], 2), saved);
-        float[] dgain = {5, -0f};
-        double[] dbias = {5, -0.0};
-        norm.backward(none, saved, none, ParameterGradients.added(dgain, null));
-        norm.backward(none, saved, none, none, ParameterGradients.added(null, dbias));
-        assertThat(dgain).as("added").containsExactly(5, -0f);
-        assertThat(dbias).as("added").containsExactly(5, -0.0);
-        norm.backward(none, saved, none, ParameterGradients.assigned(dgain, null));
-        norm.backward(none, saved, none, none, ParameterGradients.assigned(null, dbias));
-        assertThat(dgain).as("assigned").containsOnly(0f);
-        assertThat(dbias).as("assigned").containsOnly(0.0);
-      }
-    }
-  }
-
-  /** Whatever is only read may be one memory, and what is not kept may be written over. */
-  @Test
-  void whereDxMayGo() {
-    RmsNorm norm = RmsNorm.builder(2).build();
-    float[] x = {1, 2, 3, 4};
-    float[] y = new float[4];
-    float[] dy = {1, -2, 0.5f, 3};
-    Saved input = new Saved(Keep.INPUT, 2);
-    norm.apply(Rows.of(x, 2), Rows.of(y, 2), input);
-    float[] alone = new float[4];
-    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(alone, 2), null);
-
-    float[] all = dy.clone();
-    Rows same = Rows.of(all, 2);
-    norm.backward(same, input, same, same, null);
-    assertThat(all).as("over dy, which is dresidual").isEqualTo(alone);
-
-    Saved output = new Saved(Keep.OUTPUT, 2);
-    norm.apply(Rows.of(x, 2), Rows.of(y, 2), output);
-    float[] apart = new float[4];
-    norm.backward(Rows.of(dy, 2), output, Rows.of(apart, 2), null);
-    float[] x0 = x.clone();
-    norm.backward(Rows.of(dy, 2), output, Rows.of(x, 2), null);
-    assertThat(x).as("over x, of which nothing is kept").isEqualTo(apart);
-
-    float[] residual = new float[4];
-    norm.addAndApply(Rows.of(x0, 2), Rows.of(residual, 2), Rows.of(y, 2), input);
-    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(x0, 2), null);
-    assertThat(x0).as("over x, whose sum is kept").isEqualTo(alone);
-  }
-
-  @ParameterizedTest
-  @EnumSource
-  void gapsStayAsTheyAre(ElementType type) {
-    for (Place place : Place.values()) {
-      for (int width : new int[] {1, 16, 33}) {
-        try (Arena arena = Arena.ofConfined()) {
-          Block[] blocks = new Block[4];
-          for (int k = 0; k < blocks.length; k++) {
-            blocks[k] = new Block(arena, place, type, 5, width, width + k);
-            for (int r = 0; r < 5; r++) {
-              blocks[k].put(r, Arrays.copyOf(alternating(r + k + 1), width));
-            }
-          }
-          Norm norm = LayerNorm.builder(width).build();
-          Saved saved = new Saved(Keep.INPUT, 5);
-          norm.apply(blocks[0].rows, blocks[1].rows, saved);
-          norm.backward(blocks[1].rows, saved, blocks[2].rows, blocks[3].rows, null);
-          for (Block block : blocks) {
-            assertThat(block.isGuardIntact()).as("%s, width %d", place, width).isTrue();
-          }
-        }
-      }
-    }
   }
 }

@@ -152,10 +152,4 @@ class VariantEdgesTest {
     assertThat(Arrays.copyOf(x, 5)).containsExactly(0, 0, Float.NaN, Float.NaN, Float.NaN);
     assertThat(x[6]).isNaN();
   }
-
-  @Test
-  void noRows() {
-    Rows none = Rows.of(new float[0], 4);
-    RmsNorm.builder(4).build().addAndApply(none, Rows.of(new float[0], 4), none);
-  }
 }
