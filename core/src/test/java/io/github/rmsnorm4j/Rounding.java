@@ -3,11 +3,11 @@ package io.github.rmsnorm4j;
 import java.lang.foreign.MemorySegment;
 
 /** Rounding of a double to a type, by the definition of the type and not by its bits. */
-final class Rounding {
+public final class Rounding {
   private Rounding() {}
 
   /** The nearest value of the type, ties to even, past the largest infinity. */
-  static double to(ElementType type, double value) {
+  public static double to(ElementType type, double value) {
     return switch (type) {
       case FLOAT64 -> value;
       case FLOAT32 -> (float) value;

@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Backward;
+import io.github.rmsnorm4j.internal.formula.DefinedStage;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Program;
 import io.github.rmsnorm4j.internal.formula.Program.Step;
@@ -14,7 +14,6 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -40,7 +39,7 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
   private static final Set<Tensor> SUMS_OF_GROUPS =
       Set.of(Backward.GAIN_GRADIENT_OF_GROUPS, Backward.BIAS_GRADIENT_OF_GROUPS);
 
-  private final class Rows implements Worker {
+  private final class Rows extends DefinedStage implements Worker {
     private final Call call;
     private final Storage storage;
     private final Program program;
@@ -137,50 +136,34 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       from = step.extent().from(call.choices().part());
       to = step.extent().to(width, call.choices().part());
       Arrays.fill(elements, null);
-      for (Stage.Statement statement : step.stage().statements()) {
-        if (statement instanceof Stage.Keep keep) {
-          numbers[keep.number().place()] = value(keep.value(), 0);
-        }
-      }
-      List<Stage.Statement> statements =
-          step.stage().statements().stream().filter(Stage.Statement::isOfElements).toList();
-      double[] values = new double[statements.size()];
-      OrderedSum[] rowSums = new OrderedSum[values.length];
-      Arrays.setAll(rowSums, s -> new OrderedSum());
-      for (int i = from; i < to; i++) {
-        for (int s = 0; s < values.length; s++) {
-          values[s] = value(statements.get(s).value(), i);
-          rowSums[s].add(values[s]);
-        }
-        for (int s = 0; s < values.length; s++) {
-          write(statements.get(s), i, values[s]);
-        }
-      }
-      for (int s = 0; s < values.length; s++) {
-        if (statements.get(s) instanceof Stage.Sum sum) {
-          numbers[sum.number().place()] = rowSums[s].total();
-        }
-      }
+      run(step.stage(), from, to);
       step.stage().written().keySet().forEach(tensor -> requireWritten(tensor, from, to));
       done.accept(program, step);
     }
 
-    private void write(Stage.Statement statement, int i, double value) {
-      if (statement instanceof Stage.Store store) {
-        boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
-        boolean ofGate = store.rows().equals(Backward.DZ) && call.rows(Forward.Z) != null;
-        boolean output = store.rows().equals(call.formula().output());
-        boolean ofSums = SUMS_OF_GROUPS.contains(store.rows()) && call.rows(store.rows()) != null;
-        mark(store.rows(), i, added || ofGate || output || ofSums);
-        MemorySegment into = elements(store.rows(), store.type());
-        call.rows(store.rows()).type().set(into, i, store.type().round(value));
-      } else if (statement instanceof Stage.ColumnSum sum) {
-        mark(sum.column(), i, sums != null);
-        switch (sums[sum.column().place()]) {
-          case float[] columns when !sum.value().float64() -> columns[i] += (float) value;
-          case double[] columns when sum.value().float64() -> columns[i] += value;
-          default -> require(false, sum.column());
+    @Override
+    protected void take(Stage.Statement statement, int i, double value) {
+      switch (statement) {
+        case Stage.Keep keep -> numbers[keep.number().place()] = value;
+        case Stage.Sum sum -> numbers[sum.number().place()] = value;
+        case Stage.Store store -> {
+          boolean added = store.rows().equals(Forward.RESIDUAL) && call.rows(Forward.Y) != null;
+          boolean ofGate = store.rows().equals(Backward.DZ) && call.rows(Forward.Z) != null;
+          boolean output = store.rows().equals(call.formula().output());
+          boolean ofSums = SUMS_OF_GROUPS.contains(store.rows()) && call.rows(store.rows()) != null;
+          mark(store.rows(), i, added || ofGate || output || ofSums);
+          MemorySegment into = elements(store.rows(), store.type());
+          call.rows(store.rows()).type().set(into, i, store.type().round(value));
         }
+        case Stage.ColumnSum sum -> {
+          mark(sum.column(), i, sums != null);
+          switch (sums[sum.column().place()]) {
+            case float[] columns when !sum.value().float64() -> columns[i] += (float) value;
+            case double[] columns when sum.value().float64() -> columns[i] += value;
+            default -> require(false, sum.column());
+          }
+        }
+        case Stage.Range range -> throw new AssertionError(range);
       }
     }
 
@@ -189,56 +172,24 @@ record InterpretedBackEnd(boolean wide, BiConsumer<Program, Step> done) implemen
       written[tensor.slot()].set(i);
     }
 
-    private double value(Value v, int i) {
-      List<Value> of = v.operands();
-      double a = of.isEmpty() ? 0 : value(of.get(0), v.kind() == Value.Kind.FIRST ? 0 : i);
-      double b = of.size() < 2 ? 0 : of.get(1) == of.get(0) ? a : value(of.get(1), i);
-      double value =
+    @Override
+    protected double read(Value v, int i) {
+      Tensor of = v.tensor();
+      boolean epsilon = of.equals(Forward.EPSILON);
+      boolean allowed =
           switch (v.kind()) {
-            case ELEMENT -> {
-              require(from <= i && i < to, v.tensor());
-              yield call.rows(v.tensor()).type().get(elements(v.tensor(), v.type()), i);
-            }
-            case COLUMN -> {
-              require(from <= i && i < to, v.tensor());
-              Object columns = call.column(v.tensor());
-              yield v.float64() ? ((double[]) columns)[i] : ((float[]) columns)[i];
-            }
-            case ROW -> {
-              require(numbers[v.tensor().place()] != null, v.tensor());
-              yield numbers[v.tensor().place()];
-            }
-            case CALL -> {
-              boolean epsilon = v.tensor().equals(Forward.EPSILON);
-              require(epsilon || v.tensor().equals(Forward.K), v.tensor());
-              yield epsilon ? call.choices().epsilon() : call.choices().part();
-            }
-            case LITERAL -> v.number();
-            case FIRST, WIDENED, ROUNDED, ONE_NAN -> a;
-            case CAST -> Narrow.round(a, v.type());
-            case ROOT -> Math.sqrt(a);
-            case PLUS -> a + b;
-            case MINUS -> a - b;
-            case TIMES -> a * b;
-            case OVER -> a / b;
-            case MAX -> Math.max(a, b);
-            case MIN -> Math.min(a, b);
-            case FMA -> {
-              double c = value(v.c(), i);
-              yield v.float64() ? Math.fma(a, b, c) : Math.fma((float) a, (float) b, (float) c);
-            }
-            case POWER -> power(v.float64(), a);
-            case ABOVE -> value(of.get(a > b ? 2 : 3), i);
-            case AT_LEAST -> value(of.get(a >= b ? 2 : 3), i);
+            case ROW -> numbers[of.place()] != null;
+            case CALL -> epsilon || of.equals(Forward.K);
+            default -> from <= i && i < to;
           };
-      return v.float64() ? value : (float) value;
-    }
-
-    /** At one below the exponents of normal numbers it is 0. */
-    private static double power(boolean float64, double shifted) {
-      double power = shifted - (float64 ? 0x1.8p52 : 0x1.8p23);
-      boolean zero = power < (float64 ? Double.MIN_EXPONENT : Float.MIN_EXPONENT);
-      return zero ? 0 : Math.scalb(1.0, (int) power);
+      require(allowed, of);
+      return switch (v.kind()) {
+        case ELEMENT -> call.rows(of).type().get(elements(of, v.type()), i);
+        case COLUMN ->
+            v.float64() ? ((double[]) call.column(of))[i] : ((float[]) call.column(of))[i];
+        case ROW -> numbers[of.place()];
+        default -> epsilon ? call.choices().epsilon() : call.choices().part();
+      };
     }
 
     /** The elements of the row, which must be stored as a step has them. */

@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT_UNALIGNED;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rounding;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Memory;
@@ -106,7 +107,7 @@ final class Rectangle {
         segment.set(JAVA_SHORT_UNALIGNED, at, Float.floatToFloat16(nan));
       }
       case BFLOAT16 -> {
-        int bits = Float.floatToIntBits(ByDefinition.bfloat16((float) number));
+        int bits = Float.floatToIntBits((float) Rounding.to(type, number));
         segment.set(JAVA_SHORT_UNALIGNED, at, (short) (bits >>> 16));
       }
     }

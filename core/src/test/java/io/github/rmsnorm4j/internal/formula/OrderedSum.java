@@ -1,4 +1,4 @@
-package io.github.rmsnorm4j.internal.backend;
+package io.github.rmsnorm4j.internal.formula;
 
 import static io.github.rmsnorm4j.internal.formula.SumOrder.BLOCK;
 import static io.github.rmsnorm4j.internal.formula.SumOrder.LANES;
