@@ -1,8 +1,7 @@
 package io.github.rmsnorm4j;
 
-import static io.github.rmsnorm4j.CastOrder.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
 import static io.github.rmsnorm4j.EpsilonPlacement.FLOOR;
-import static io.github.rmsnorm4j.EpsilonPlacement.INSIDE;
 import static io.github.rmsnorm4j.EpsilonPlacement.OUTSIDE;
 
 import java.io.IOException;
@@ -18,9 +17,18 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class GoldenVariantsTest {
   private static final int[] WIDTHS = {33, 100, 1025};
+  private static final NormSpec RMS = NormSpec.RMSNORM.withEpsilon(1e-5);
+  private static final NormSpec LENGTH = RMS.withKind(NormSpec.Kind.L2_NORM);
+  private static final NormSpec OFFSET = RMS.withGainOffset(1);
+  private static final NormSpec PART = RMS.withPart(RowPart.of(0.4));
+  private static final List<NormSpec> BOTH = List.of(RMS, NormSpec.LAYERNORM.withEpsilon(1e-5));
 
   /** More than one block of rows, in a tree that is not full. */
   private static final int BACKWARD_ROWS = 70;
+
+  private static NormSpec placed(NormSpec spec, EpsilonPlacement placement) {
+    return spec.withEpsilon(1.25).withEpsilonPlacement(placement);
+  }
 
   @ParameterizedTest
   @MethodSource("io.github.rmsnorm4j.Golden#backends")
@@ -28,21 +36,19 @@ class GoldenVariantsTest {
     Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
       for (CastOrder order : CastOrder.values()) {
-        lines.add(
-            type, () -> forward(order.name(), rms(order, INSIDE, 0, 1), type, false, backend));
+        NormSpec spec = RMS.withCastOrder(order);
+        lines.add(type, () -> forward(order.name(), spec, type, false, backend));
       }
-      Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(type, () -> forward("LENGTH", length, type, false, backend));
-      lines.add(type, () -> forward("OFFSET", rms(FLOAT32, INSIDE, 1, 1), type, false, backend));
-      lines.add(type, () -> forward("PART", rms(FLOAT32, INSIDE, 0, 0.4), type, false, backend));
-      for (boolean centred : new boolean[] {false, true}) {
-        for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
-          Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
-          lines.add(type, () -> forward("EPSILON " + placement, choice, type, false, backend));
+      lines.add(type, () -> forward("LENGTH", LENGTH, type, false, backend));
+      lines.add(type, () -> forward("OFFSET", OFFSET, type, false, backend));
+      lines.add(type, () -> forward("PART", PART, type, false, backend));
+      for (NormSpec spec : BOTH) {
+        for (EpsilonPlacement at : List.of(OUTSIDE, FLOOR)) {
+          lines.add(type, () -> forward("EPSILON " + at, placed(spec, at), type, false, backend));
         }
         for (ResidualRounding rounding : ResidualRounding.values()) {
-          Choice choice = width -> choice(centred, width, INSIDE, rounding);
-          lines.add(type, () -> forward("RESIDUAL " + rounding, choice, type, true, backend));
+          NormSpec rounded = spec.withResidualRounding(rounding);
+          lines.add(type, () -> forward("RESIDUAL " + rounding, rounded, type, true, backend));
         }
       }
     }
@@ -54,129 +60,65 @@ class GoldenVariantsTest {
   void everyChoiceOfTheBackwardPass(Backend backend) throws IOException {
     Golden.Lines lines = new Golden.Lines(backend);
     for (ElementType type : ElementType.values()) {
-      for (boolean centred : new boolean[] {false, true}) {
-        Choice inside = width -> choice(centred, width, INSIDE, ResidualRounding.FIRST);
+      for (NormSpec spec : BOTH) {
         for (Keep keep : Keep.values()) {
-          lines.add(type, () -> backward("KEEP " + keep, inside, type, keep, false, backend));
+          lines.add(type, () -> backward("KEEP " + keep, spec, type, keep, backend));
         }
-        lines.add(type, () -> backward("DRESIDUAL", inside, type, Keep.INPUT, true, backend));
-        for (EpsilonPlacement placement : List.of(OUTSIDE, FLOOR)) {
-          Choice choice = width -> choice(centred, width, placement, ResidualRounding.FIRST);
-          lines.add(
-              type,
-              () -> backward("EPSILON " + placement, choice, type, Keep.INPUT, false, backend));
+        lines.add(type, () -> backward("DRESIDUAL", spec, type, Keep.INPUT, backend));
+        for (EpsilonPlacement at : List.of(OUTSIDE, FLOOR)) {
+          NormSpec placed = placed(spec, at);
+          lines.add(type, () -> backward("EPSILON " + at, placed, type, Keep.INPUT, backend));
         }
       }
-      Choice length = width -> choice(false, width, INSIDE, ResidualRounding.FIRST).ofLength();
-      lines.add(type, () -> backward("LENGTH", length, type, Keep.INPUT, false, backend));
-      Choice part = rms(FLOAT32, INSIDE, 0, 0.4);
-      lines.add(type, () -> backward("PART", part, type, Keep.INPUT, false, backend));
-      Choice offset = rms(FLOAT32, INSIDE, 1, 1);
-      lines.add(type, () -> backward("OFFSET", offset, type, Keep.INPUT, false, backend));
+      lines.add(type, () -> backward("LENGTH", LENGTH, type, Keep.INPUT, backend));
+      lines.add(type, () -> backward("PART", PART, type, Keep.INPUT, backend));
+      lines.add(type, () -> backward("OFFSET", OFFSET, type, Keep.INPUT, backend));
     }
     lines.check("gradients.txt");
   }
 
-  /** One thing about a norm, for every width. */
-  private interface Choice {
-    Variant of(int width);
-  }
-
-  private static Choice rms(
-      CastOrder order, EpsilonPlacement placement, double offset, double share) {
-    return width ->
-        new Variant(
-            false,
-            width,
-            (int) Math.ceil(width * share),
-            1e-5,
-            placement,
-            order,
-            offset,
-            ResidualRounding.FIRST);
-  }
-
-  private static Variant choice(
-      boolean centred, int width, EpsilonPlacement placement, ResidualRounding rounding) {
-    double epsilon = placement == INSIDE ? 1e-5 : 1.25;
-    return new Variant(centred, width, width, epsilon, placement, FLOAT32, 0, rounding);
-  }
-
   private static String forward(
-      String name, Choice choice, ElementType type, boolean residual, Backend backend) {
+      String name, NormSpec spec, ElementType type, boolean residual, Backend backend) {
     CRC32 crc = new CRC32();
     for (int width : WIDTHS) {
-      Golden.Source source = new Golden.Source(width * 8L + type.ordinal());
-      try (Arena arena = Arena.ofConfined()) {
-        Block x = kinds(arena, source, type, Golden.KINDS, width);
-        Block sum = kinds(arena, source, type, Golden.KINDS, width);
-        Block y = new Block(arena, Place.NATIVE, type, Golden.KINDS, width, width);
+      try (GoldenRows rows = new GoldenRows(type, Golden.KINDS, 1, width);
+          Arena arena = Arena.ofConfined()) {
+        rows.kinds(true);
+        Block sum = rows.kinds(false);
         Block gain = new Block(arena, Place.NATIVE, type, 1, width, width);
-        gain.put(0, source.row(type, width, 1, 1));
-        Norm norm = choice.of(width).norm(b -> b.backend(backend).threads(1).gain(gain.rows));
+        gain.put(0, rows.source.row(type, width, 1, 1));
+        Norm norm = spec.builder(width).backend(backend).threads(1).gain(gain.rows).build();
         if (residual) {
-          norm.addAndApply(x.rows, sum.rows, y.rows);
+          norm.addAndApply(rows.x.rows, sum.rows, rows.y.rows);
           Golden.add(crc, sum);
         } else {
-          norm.apply(x.rows, y.rows);
+          norm.apply(rows.x.rows, rows.y.rows);
         }
-        Golden.add(crc, y);
+        rows.add(crc, "y");
       }
     }
-    return line(name, choice, type, crc);
+    return line(name, spec, type, crc);
   }
 
   private static String backward(
-      String name, Choice choice, ElementType type, Keep keep, boolean dresidual, Backend backend) {
+      String name, NormSpec spec, ElementType type, Keep keep, Backend backend) {
     CRC32 crc = new CRC32();
     for (int width : WIDTHS) {
-      Golden.Source source = new Golden.Source(width * 8L + type.ordinal());
-      double[] gain = source.row(ElementType.FLOAT32, width, 0.5, 1.25);
-      double[] bias = source.row(ElementType.FLOAT32, width, 1, 0);
-      double[] dgain = new double[width];
-      double[] dbias = new double[width];
-      Norm norm = choice.of(width).norm(b -> b.backend(backend).threads(1).gain(gain).bias(bias));
-      try (Arena arena = Arena.ofConfined()) {
-        Block x = kinds(arena, source, type, BACKWARD_ROWS, width);
-        Block y = new Block(arena, Place.NATIVE, type, BACKWARD_ROWS, width, width);
-        Block dx = new Block(arena, Place.NATIVE, type, BACKWARD_ROWS, width, width);
-        Block dy = slopes(arena, source, type, width);
-        Saved saved = new Saved(keep, BACKWARD_ROWS);
-        norm.apply(x.rows, y.rows, saved);
-        ParameterGradients gradients = ParameterGradients.assigned(dgain, dbias);
-        if (dresidual) {
-          norm.backward(
-              dy.rows, saved, slopes(arena, source, type, width).rows, dx.rows, gradients);
-        } else {
-          norm.backward(dy.rows, saved, dx.rows, gradients);
-        }
-        Golden.add(crc, dx);
+      try (GoldenRows rows = new GoldenRows(type, BACKWARD_ROWS, 1, width)) {
+        double[] gain = rows.source.row(FLOAT32, width, 0.5, 1.25);
+        double[] bias = rows.source.row(FLOAT32, width, 1, 0);
+        rows.kinds(true);
+        rows.slopes(name.equals("DRESIDUAL"));
+        NormBuilder<?> builder = spec.builder(width).backend(backend).threads(1);
+        rows.run(builder.gain(gain).bias(bias).build(), keep, width);
+        rows.add(crc, "dx", "sums");
       }
-      Golden.add(crc, dgain);
-      Golden.add(crc, dbias);
     }
-    return line(name, choice, type, crc);
+    return line(name, spec, type, crc);
   }
 
-  private static String line(String name, Choice choice, ElementType type, CRC32 crc) {
-    String norm = choice.of(1).centred() ? "LayerNorm" : "RMSNorm";
+  private static String line(String name, NormSpec spec, ElementType type, CRC32 crc) {
+    String norm = spec.isCentred() ? "LayerNorm" : "RMSNorm";
     return "%s %s %s %08x".formatted(norm, type.shortName(), name, crc.getValue());
-  }
-
-  private static Block kinds(
-      Arena arena, Golden.Source source, ElementType type, int rows, int width) {
-    Block block = new Block(arena, Place.NATIVE, type, rows, width, width);
-    for (int r = 0; r < rows; r++) {
-      block.put(r, source.row((r + width) % Golden.KINDS, type, width));
-    }
-    return block;
-  }
-
-  private static Block slopes(Arena arena, Golden.Source source, ElementType type, int width) {
-    Block block = new Block(arena, Place.NATIVE, type, BACKWARD_ROWS, width, width);
-    for (int r = 0; r < BACKWARD_ROWS; r++) {
-      block.put(r, source.row(type, width, 1, 0));
-    }
-    return block;
   }
 }
