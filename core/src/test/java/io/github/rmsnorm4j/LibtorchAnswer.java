@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 /**
  * What the Python code of a published norm gives on libtorch, as a file of {@code libtorch/} has
@@ -33,23 +34,41 @@ record LibtorchAnswer(
 
   /** Those of a norm. */
   static List<LibtorchAnswer> of(String file, String norm) throws IOException {
-    List<LibtorchAnswer> answers = new ArrayList<>();
+    List<LibtorchAnswer> answers = read(file, LibtorchAnswer::of);
+    return answers.stream().filter(answer -> answer.norm.equals(norm)).toList();
+  }
+
+  private static LibtorchAnswer of(String title, Map<String, double[]> lines) {
+    String[] words = title.split(" ");
+    return new LibtorchAnswer(
+        words[0],
+        ElementType.ofName(words[1]),
+        ElementType.ofName(words[2]),
+        ElementType.ofName(words[4]),
+        lines);
+  }
+
+  /**
+   * The answers of a file: what is made of each title, and of the numbers below it by their key.
+   */
+  static <T> List<T> read(String file, BiFunction<String, Map<String, double[]>, T> of)
+      throws IOException {
+    List<T> answers = new ArrayList<>();
+    Map<String, double[]> lines = null;
     for (String line : resource(file).lines().toList()) {
       String[] words = line.split(" ");
-      if (line.contains(" -> ")) {
-        answers.add(
-            new LibtorchAnswer(
-                words[0],
-                ElementType.ofName(words[1]),
-                ElementType.ofName(words[2]),
-                ElementType.ofName(words[4]),
-                new HashMap<>()));
-      } else if (!line.isEmpty() && !line.startsWith("#")) {
+      if (line.isEmpty() || line.startsWith("#")) {
+        continue;
+      }
+      if (Character.isLetter(words[1].charAt(0))) {
+        lines = new HashMap<>();
+        answers.add(of.apply(line, lines));
+      } else {
         double[] values = Arrays.stream(words).skip(1).mapToDouble(Double::parseDouble).toArray();
-        answers.getLast().lines.put(words[0], values);
+        lines.put(words[0], values);
       }
     }
-    return answers.stream().filter(answer -> answer.norm.equals(norm)).toList();
+    return answers;
   }
 
   private static String resource(String file) throws IOException {

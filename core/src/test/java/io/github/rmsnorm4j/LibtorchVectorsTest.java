@@ -4,13 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -50,6 +45,17 @@ class LibtorchVectorsTest {
     /** |normalised * gain| + |bias|, which an element's errors are in proportion to. */
     double magnitude(int i) {
       return Math.abs(exact()[i] - bias(i)) + Math.abs(bias(i));
+    }
+
+    /** The row of a line; null where there is no such line. */
+    Block block(Arena arena, ElementType type, String key) {
+      double[] values = lines.get(key);
+      if (values == null) {
+        return null;
+      }
+      Block block = new Block(arena, Place.NATIVE, type, 1, values.length, values.length);
+      block.put(0, values);
+      return block;
     }
 
     /** How far a LayerNorm's mean is from zero, in deviations. */
@@ -131,62 +137,22 @@ class LibtorchVectorsTest {
   }
 
   private static double[] normalise(Vector vector, ElementType type, Backend backend) {
-    int width = vector.x().length;
-    Rows y = rows(new double[width], type);
+    NormSpec spec = vector.centred() ? NormSpec.LAYERNORM : NormSpec.RMSNORM;
     Norm norm =
-        vector.centred()
-            ? configured(LayerNorm.builder(width), vector, type, backend).build()
-            : configured(RmsNorm.builder(width), vector, type, backend).build();
-    norm.apply(rows(vector.x(), type), y);
-    double[] values = new double[width];
-    for (int i = 0; i < width; i++) {
-      values[i] = type.get(y.segment(), i);
+        spec.withEpsilon(vector.epsilon()).builder(vector.x().length).backend(backend).build();
+    try (Arena arena = Arena.ofShared()) {
+      Block y = vector.block(arena, type, "x");
+      Block gain = vector.block(arena, type, "gain");
+      Block bias = vector.block(arena, type, "bias");
+      norm.withParameters(gain == null ? null : gain.rows, bias == null ? null : bias.rows)
+          .apply(y.rows, y.rows);
+      return y.values(0);
     }
-    return values;
-  }
-
-  private static <B extends NormBuilder<B>> B configured(
-      B builder, Vector vector, ElementType type, Backend backend) {
-    if (vector.lines().containsKey("gain")) {
-      builder.gain(rows(vector.lines().get("gain"), type));
-    }
-    if (vector.lines().containsKey("bias")) {
-      builder.bias(rows(vector.lines().get("bias"), type));
-    }
-    return builder.epsilon(vector.epsilon()).backend(backend);
-  }
-
-  /** One row of numbers that the type has exactly. */
-  private static Rows rows(double[] values, ElementType type) {
-    MemorySegment row = Arena.ofAuto().allocate((long) values.length * type.bytes(), type.bytes());
-    for (int i = 0; i < values.length; i++) {
-      type.set(row, i, values[i]);
-    }
-    return Rows.of(row, type, 1, values.length);
   }
 
   private static List<Vector> read(ElementType type) throws IOException {
-    List<Vector> vectors = new ArrayList<>();
-    for (String line : resource("/libtorch/" + type + ".txt").lines().toList()) {
-      if (line.isEmpty() || line.startsWith("#")) {
-        continue;
-      }
-      String[] words = line.split(" ");
-      if (words[1].equals(type.toString())) {
-        vectors.add(new Vector(line, new LinkedHashMap<>()));
-      } else {
-        double[] values = Arrays.stream(words).skip(1).mapToDouble(Double::parseDouble).toArray();
-        vectors.getLast().lines().put(words[0], values);
-      }
-    }
+    List<Vector> vectors = LibtorchAnswer.read(type + ".txt", Vector::new);
     assertThat(vectors).as("rows of %s", type).hasSizeGreaterThan(20);
     return vectors;
-  }
-
-  private static String resource(String name) throws IOException {
-    try (InputStream in = LibtorchVectorsTest.class.getResourceAsStream(name)) {
-      assertThat(in).as(name).isNotNull();
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    }
   }
 }
