@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j;
 
-import static io.github.rmsnorm4j.ElementType.FLOAT32;
-import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,40 +28,6 @@ class CallParametersTest {
     double[] widened = new double[values.length];
     Arrays.setAll(widened, i -> values[i]);
     return widened;
-  }
-
-  @Test
-  void aCallsGainAndBiasEqualTheBuilders() {
-    Arena arena = Arena.ofAuto();
-    for (ElementType type : ElementType.values()) {
-      Block gain = new Block(arena, Place.NATIVE, type, 1, WIDTH, WIDTH);
-      Block bias = new Block(arena, Place.ARRAY, type, 1, WIDTH, WIDTH);
-      for (Block block : List.of(gain, bias)) {
-        double[] values = doubles(floats(block == gain ? 1 : 2, WIDTH));
-        Arrays.setAll(values, i -> Rounding.to(type, values[i]));
-        block.put(0, values);
-      }
-      for (ElementType in : new ElementType[] {FLOAT32, FLOAT64}) {
-        Block x = new Block(arena, Place.ARRAY, in, 3, WIDTH, WIDTH);
-        for (int r = 0; r < 3; r++) {
-          x.put(r, doubles(floats(10 + r, WIDTH)));
-        }
-        Block ofCall = new Block(arena, Place.ARRAY, in, 3, WIDTH, WIDTH);
-        Block ofBuilder = new Block(arena, Place.ARRAY, in, 3, WIDTH, WIDTH);
-        LayerNorm.builder(WIDTH)
-            .build()
-            .withParameters(gain.rows, bias.rows)
-            .apply(x.rows, ofCall.rows);
-        LayerNorm.Builder builder = LayerNorm.builder(WIDTH).gain(gain.rows).bias(bias.rows);
-        builder.build().apply(x.rows, ofBuilder.rows);
-        assertThat(ofCall.rows.segment().mismatch(ofBuilder.rows.segment()))
-            .as("%s parameters for %s rows", type, in)
-            .isEqualTo(-1);
-        double[] wanted =
-            Contract.row(x.values(2), in, in, true, 1e-5, gain.values(0), bias.values(0)).y();
-        assertThat(ofCall.values(2)).isEqualTo(wanted);
-      }
-    }
   }
 
   @Test
@@ -105,39 +68,6 @@ class CallParametersTest {
     assertThat(RmsNorm.onnx(4).residualRounding(ResidualRounding.LAST).build())
         .hasToString("RmsNorm(4, onnx(residual=last))");
     assertThat(layer.width()).isEqualTo(4);
-  }
-
-  @Test
-  void statisticsOfOrdinaryAndWideRows() {
-    double[] sizes = {1, 1e-30, 1e30, 3e38, 1e-44, 0};
-    for (ElementType type : new ElementType[] {FLOAT32, FLOAT64}) {
-      Block x = new Block(Arena.ofAuto(), Place.ARRAY, type, sizes.length, WIDTH, WIDTH);
-      Block y = new Block(Arena.ofAuto(), Place.ARRAY, type, sizes.length, WIDTH, WIDTH);
-      SplittableRandom random = new SplittableRandom(5);
-      for (int r = 0; r < sizes.length; r++) {
-        x.put(r, new RandomRows(random).scaled(type, WIDTH, sizes[r], sizes[r] / 10));
-      }
-      double[] mean = new double[sizes.length + 1];
-      double[] rstd = new double[sizes.length + 1];
-      double[] rms = new double[sizes.length + 1];
-      for (double[] statistic : List.of(mean, rstd, rms)) {
-        statistic[sizes.length] = 42;
-      }
-      double epsilon = 1e-90;
-      LayerNorm.builder(WIDTH).epsilon(epsilon).build().apply(x.rows, y.rows, mean, rstd);
-      RmsNorm.builder(WIDTH).epsilon(epsilon).build().apply(x.rows, y.rows, rms);
-      for (int r = 0; r < sizes.length; r++) {
-        Contract.Result layer = Contract.row(x.values(r), type, type, true, epsilon, null, null);
-        Contract.Result root = Contract.row(x.values(r), type, type, false, epsilon, null, null);
-        assertThat(mean[r]).as("mean of row %d, %s", r, type).isEqualTo(layer.mean());
-        assertThat(rstd[r]).as("rstd of row %d, %s", r, type).isEqualTo(layer.rstd());
-        assertThat(rms[r]).as("rstd of row %d, %s", r, type).isEqualTo(root.rstd());
-      }
-      assertThat(new double[] {mean[sizes.length], rstd[sizes.length], rms[sizes.length]})
-          .containsOnly(42);
-      boolean rounded = rms[0] == (float) rms[0];
-      assertThat(rounded).as("rstd is a float32 value").isEqualTo(type == FLOAT32);
-    }
   }
 
   @Test
