@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Gain, bias and statistics of a call, and calls side by side. */
+/** Gain and bias of a builder, and calls side by side. */
 class CallParametersTest {
   private static final int WIDTH = 100;
 
@@ -24,17 +24,11 @@ class CallParametersTest {
     return values;
   }
 
-  private static double[] doubles(float[] values) {
-    double[] widened = new double[values.length];
-    Arrays.setAll(widened, i -> values[i]);
-    return widened;
-  }
-
   @Test
   void theBuildersGainAndBiasAreCopies() {
     float[] x = floats(2, WIDTH);
     float[] gain = floats(1, WIDTH);
-    double[] bias = doubles(floats(3, WIDTH));
+    double[] bias = new SplittableRandom(3).doubles(WIDTH).toArray();
     float[] viewed = floats(4, WIDTH);
     RmsNorm arrays = RmsNorm.builder(WIDTH).gain(gain).bias(bias).build();
     RmsNorm view = RmsNorm.builder(WIDTH).gain(Rows.of(viewed, WIDTH)).build();

@@ -205,22 +205,6 @@ class NormSpecTest {
     assertThat(rstd[0]).isEqualTo((float) (1 / Math.sqrt(0x1p-23)));
   }
 
-  @Test
-  void buildersRefuseTheOtherKindAndEmptyParts() {
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> RmsNorm.builder(NormSpec.LAYERNORM, 4))
-        .withMessage("spec is layernorm, it must be of kind RMS_NORM");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> LayerNorm.builder(NormSpec.LLAMA, 4))
-        .withMessage("spec is llama, it must be of kind LAYER_NORM");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> NormSpec.parse("rmsnorm(part=1/16 down)").builder(15))
-        .withMessage("part is 1/16 down, it must leave at least one of the 15 elements of a row");
-    assertThatIllegalArgumentException()
-        .isThrownBy(() -> NormSpec.LAYERNORM.withCastOrder(CastOrder.LLAMA))
-        .withMessage("cast order is LLAMA, only an RMSNorm may have another than FLOAT32");
-  }
-
   /** All that differ from the default RMSNorm, and epsilon in any case. */
   private static String settings(NormSpec spec) {
     return NormText.settings(spec, NormSpec.RMSNORM.withEpsilon(1));

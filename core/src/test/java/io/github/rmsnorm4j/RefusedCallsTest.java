@@ -58,6 +58,8 @@ class RefusedCallsTest {
   static List<RefusedCall> refused() {
     RefusedCallsTest all = new RefusedCallsTest();
     all.arrays();
+    all.residuals();
+    all.arraysOfRows();
     all.parameters();
     all.gates();
     all.kept();
@@ -92,6 +94,52 @@ class RefusedCallsTest {
     add("yOffset is 9, y has 8 elements" + between, () -> rms.apply(xs, 0, ys, 9, 1));
     add("xOffset is 5, x has 8 elements" + between, () -> rms.apply(xs, 5, ys, 0, 1));
     add("y has rows 5 wide, the norm is 4 wide", () -> rms.apply(zeros(0, 4), zeros(0, 5)));
+  }
+
+  private void residuals() {
+    String notWhole = " elements, they must be whole rows of 4";
+    String between = " elements: 1 x 4 must lie between";
+    float[] sum = new float[8];
+    add("x has 7" + notWhole, () -> rms.addAndApply(new float[7], sum, ys));
+    add("residual has 9" + notWhole, () -> rms.addAndApply(xs, new float[9], ys));
+    add(
+        "residual has 1 rows, x has 2: they must be the same",
+        () -> rms.addAndApply(xs, new float[4], ys));
+    add(
+        "y has 3 rows, x has 2: they must be the same",
+        () -> rms.addAndApply(xs, sum, new float[12]));
+    add("residual overlaps x: each must be memory of its own", () -> rms.addAndApply(xs, xs, ys));
+    add("x is null", () -> rms.addAndApply(null, sum, ys));
+    add("residual is null", () -> rms.addAndApply(xs, null, ys));
+    add("y is null", () -> rms.addAndApply(xs, sum, null));
+    add("saved is null", () -> rms.apply(x, y, (Saved) null));
+    add("xOffset is 5, x has 8" + between, () -> rms.addAndApply(xs, 5, sum, 0, ys, 0, 1));
+    add(
+        "residualOffset is -1, residual has 8" + between,
+        () -> rms.addAndApply(xs, 0, sum, -1, ys, 0, 1));
+    add("yOffset is 6, y has 8" + between, () -> rms.addAndApply(xs, 0, sum, 0, ys, 6, 1));
+    add("gainOffset is 5, gain has 8" + between, () -> rms.apply(xs, 0, sum, 5, ys, 0, 1));
+  }
+
+  private void arraysOfRows() {
+    float[] one = {1, 1, 1, 1};
+    float[] two = {2, 2, 2, 2};
+    float[][] both = {one, two};
+    add("y has 3 rows, x has 2: they must be the same", () -> rms.apply(both, new float[3][4]));
+    add(
+        "y[1] has 5 elements, the norm is 4 wide",
+        () -> rms.apply(both, new float[][] {one, new float[5]}));
+    add(
+        "x[0] has 3 elements, the norm is 4 wide",
+        () -> rms.apply(new float[1][3], new float[1][4]));
+    String own = ": it must be an array of its own, or x";
+    add("y[1] is x[0]" + own + "[1]", () -> rms.apply(both, new float[][] {two, one}));
+    add("y[0] is y[1]" + own + "[0]", () -> rms.apply(new float[2][4], new float[][] {one, one}));
+    add("x is null", () -> rms.apply((float[][]) null, both));
+    add("y is null", () -> rms.apply(both, (float[][]) null));
+    add("y[1] is null", () -> rms.apply(both, new float[][] {one, null}));
+    add("x[0] is null", () -> rms.apply(new float[2][], both));
+    add("gate is silu before" + NO_Z, () -> gated.apply(new float[0][], new float[0][]));
   }
 
   private void parameters() {
@@ -236,6 +284,15 @@ class RefusedCallsTest {
         });
   }
 
+  /** An input may be read twice, and arrays may have parts for several operands. */
+  @Test
+  void arraysMayBeShared() {
+    float[] one = new float[4];
+    rms.apply(new float[][] {one, one}, new float[2][4]);
+    rms.addAndApply(xs, 0, xs, 4, one, 0, 1);
+    rms.apply(one, 0, xs, 0, xs, 4, 1);
+  }
+
   @Test
   void noRowsAreNoWork() {
     for (Norm norm : List.of(rms, layer)) {
@@ -243,6 +300,7 @@ class RefusedCallsTest {
       norm.apply(Rows.of(new double[0], 4), Rows.of(new double[0], 4));
       norm.addAndApply(zeros(0, 4), zeros(0, 4), zeros(0, 4));
       norm.apply(ys, 8, ys, 8, 0);
+      norm.apply(new float[0][], new float[0][]);
     }
     rms.apply(zeros(0, 4), zeros(0, 4), new double[0]);
     layer.apply(zeros(0, 4), zeros(0, 4), new double[0], new double[0]);

@@ -125,6 +125,13 @@ class RefusedNormsTest {
     add(
         "gate is silu before, a LayerNorm has only none, silu and sigmoid",
         () -> LayerNorm.builder(4).gate(Gate.SILU_BEFORE));
+    add(
+        "cast order is LLAMA, only an RMSNorm may have another than FLOAT32",
+        () -> NormSpec.LAYERNORM.withCastOrder(CastOrder.LLAMA));
+    add(
+        "spec is layernorm, it must be of kind RMS_NORM",
+        () -> RmsNorm.builder(NormSpec.LAYERNORM, 4));
+    add("spec is llama, it must be of kind LAYER_NORM", () -> LayerNorm.builder(NormSpec.LLAMA, 4));
   }
 
   private void groups() {
