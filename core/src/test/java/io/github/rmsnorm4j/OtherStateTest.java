@@ -219,14 +219,10 @@ class OtherStateTest {
         case GATED -> norm.applyGated(rows(in), rows(sum), rows(y));
         case BACKWARD -> {
           Saved saved = new Saved(Keep.INPUT, ROWS);
-          norm.apply(Rows.of(in, norm.width()), Rows.of(y, norm.width()), saved);
+          norm.apply(rows(in), rows(y), saved);
           double[] dgain = new double[WIDTH];
           float[] dx = new float[N];
-          norm.backward(
-              Rows.of(sum, norm.width()),
-              saved,
-              Rows.of(dx, norm.width()),
-              ParameterGradients.assigned(dgain, null));
+          norm.backward(rows(sum), saved, rows(dx), ParameterGradients.assigned(dgain, null));
           return new Object[] {y, dx, dgain, saved.rstd()};
         }
         case FROM_OUTPUT -> {
