@@ -1,7 +1,10 @@
 package io.github.rmsnorm4j;
 
+import static io.github.rmsnorm4j.ElementType.FLOAT32;
+import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -101,6 +104,39 @@ class CallParametersTest {
       RmsNorm.builder(WIDTH).threads(threads).build().apply(x, y);
       assertThat(Thread.interrupted()).isTrue();
       assertThat(Arrays.equals(y, expected)).isTrue();
+    }
+  }
+
+  @Test
+  void statisticsOfOrdinaryAndWideRows() {
+    double[] sizes = {1, 1e-30, 1e30, 3e38, 1e-44, 0};
+    for (ElementType type : new ElementType[] {FLOAT32, FLOAT64}) {
+      Block x = new Block(Arena.ofAuto(), Place.ARRAY, type, sizes.length, WIDTH, WIDTH);
+      Block y = new Block(Arena.ofAuto(), Place.ARRAY, type, sizes.length, WIDTH, WIDTH);
+      SplittableRandom random = new SplittableRandom(5);
+      for (int r = 0; r < sizes.length; r++) {
+        x.put(r, new RandomRows(random).scaled(type, WIDTH, sizes[r], sizes[r] / 10));
+      }
+      double[] mean = new double[sizes.length + 1];
+      double[] rstd = new double[sizes.length + 1];
+      double[] rms = new double[sizes.length + 1];
+      for (double[] statistic : List.of(mean, rstd, rms)) {
+        statistic[sizes.length] = 42;
+      }
+      double epsilon = 1e-90;
+      LayerNorm.builder(WIDTH).epsilon(epsilon).build().apply(x.rows, y.rows, mean, rstd);
+      RmsNorm.builder(WIDTH).epsilon(epsilon).build().apply(x.rows, y.rows, rms);
+      for (int r = 0; r < sizes.length; r++) {
+        Contract.Result layer = Contract.row(x.values(r), type, type, true, epsilon, null, null);
+        Contract.Result root = Contract.row(x.values(r), type, type, false, epsilon, null, null);
+        assertThat(mean[r]).as("mean of row %d, %s", r, type).isEqualTo(layer.mean());
+        assertThat(rstd[r]).as("rstd of row %d, %s", r, type).isEqualTo(layer.rstd());
+        assertThat(rms[r]).as("rstd of row %d, %s", r, type).isEqualTo(root.rstd());
+      }
+      assertThat(new double[] {mean[sizes.length], rstd[sizes.length], rms[sizes.length]})
+          .containsOnly(42);
+      boolean rounded = rms[0] == (float) rms[0];
+      assertThat(rounded).as("rstd is a float32 value").isEqualTo(type == FLOAT32);
     }
   }
 }

@@ -101,4 +101,28 @@ class OverlapTest {
     assertThat(refused).isGreaterThan(3_000);
     assertThat(inPlace).isGreaterThan(2_000);
   }
+
+  @Test
+  void interleavedQueryKeyAndValue() {
+    int d = 8;
+    int tokens = 5;
+    float[] fused = new float[3 * d * tokens];
+    for (int i = 0; i < fused.length; i++) {
+      fused[i] = i + 1;
+    }
+    float[] before = fused.clone();
+    RmsNorm norm = RmsNorm.builder(d).build();
+    Rows query = Rows.of(fused, 0, tokens, d, 3 * d);
+    Rows value = Rows.of(fused, 2 * d, tokens, d, 3 * d);
+    norm.apply(query, value);
+    for (int t = 0; t < tokens; t++) {
+      float[] expected = new float[d];
+      norm.apply(before, 3 * d * t, expected, 0, 1);
+      for (int i = 0; i < d; i++) {
+        assertThat(fused[3 * d * t + i]).isEqualTo(before[3 * d * t + i]);
+        assertThat(fused[3 * d * t + d + i]).isEqualTo(before[3 * d * t + d + i]);
+        assertThat(fused[3 * d * t + 2 * d + i]).isEqualTo(expected[i]);
+      }
+    }
+  }
 }
