@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.internal.lowering;
 
+import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_int;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.classfile.CodeBuilder;
@@ -19,6 +21,7 @@ import java.util.function.IntConsumer;
  */
 final class Code {
   static final ClassDesc FRAME = desc(Frame.class);
+  static final ClassDesc TYPE = desc(ElementType.class);
 
   final CodeBuilder c;
   private final StringBuilder listing;
@@ -137,6 +140,26 @@ final class Code {
           body.accept(i);
           release(mark);
         });
+  }
+
+  /** Leaves a number of a row or of the call on the stack; false for other values. */
+  boolean number(int frame, int row, Value value) {
+    switch (value.kind()) {
+      case ROW -> {
+        element(frame, "ofRow", CD_double.arrayType(), value.tensor().place());
+        c.iload(row).daload();
+      }
+      case CALL -> element(frame, "ofCall", CD_double, value.tensor().place());
+      default -> {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Leaves a type on the stack. */
+  void type(ElementType type) {
+    c.getstatic(TYPE, type.name(), TYPE);
   }
 
   /** Leaves a constant value on the stack. */

@@ -77,7 +77,7 @@ final class LaneLoop {
           if (whole) {
             zero();
           }
-          LoopValues ofRow = loops.ofRow(row);
+          ScalarCode ofRow = loops.ofRow(row);
           int i = code.local(TypeKind.INT);
           c.iload(FROM).istore(i);
           for (int terms = plan.terms(); terms > 0; terms /= 2) {
@@ -122,14 +122,14 @@ final class LaneLoop {
   }
 
   /** Adds as many groups of so many terms for each lane as there are. */
-  private void groups(LoopValues ofRow, int i, int terms) {
+  private void groups(ScalarCode ofRow, int i, int terms) {
     int step = terms * SumOrder.LANES;
     c.iload(TO).iload(TO).iload(i).isub().loadConstant(step).irem().isub();
     int to = code.storeInt();
     code.loop("i", i, to, step, () -> group(ofRow, i, terms));
   }
 
-  private void group(LoopValues ofRow, int i, int terms) {
+  private void group(ScalarCode ofRow, int i, int terms) {
     Map<Integer, Integer> bases = new HashMap<>();
     for (int array : starts.keySet()) {
       c.iload(starts.get(array)).iload(i).iadd();
@@ -140,7 +140,7 @@ final class LaneLoop {
     code.loop("lane", from, end, 1, lane -> lane(ofRow, bases, lane, terms));
   }
 
-  private void lane(LoopValues ofRow, Map<Integer, Integer> bases, int lane, int terms) {
+  private void lane(ScalarCode ofRow, Map<Integer, Integer> bases, int lane, int terms) {
     int[] sum = new int[sums.size()];
     for (int s = 0; s < sum.length; s++) {
       at(s, lane);
@@ -149,7 +149,7 @@ final class LaneLoop {
     }
     for (int t = 0; t < terms; t++) {
       int apart = t * SumOrder.LANES;
-      LoopValues values = new LoopValues(ofRow, value -> read(value, bases, lane, apart));
+      ScalarCode values = new ScalarCode(ofRow, value -> read(value, bases, lane, apart));
       for (int s = 0; s < sum.length; s++) {
         code.line("%s += %s", sums.get(s).number(), sums.get(s).value().text());
         int term = values.local(sums.get(s).value());
@@ -171,7 +171,7 @@ final class LaneLoop {
     Integer array = plan.array(value, 0);
     if (array != null) {
       c.aload(arrays.get(array)).iload(bases.get(array)).iload(lane).iadd();
-      c.loadConstant(apart).iadd().arrayLoad(LoopValues.kind(value.float64()));
+      c.loadConstant(apart).iadd().arrayLoad(ScalarCode.kind(value.float64()));
     }
     return array != null;
   }

@@ -83,7 +83,7 @@ final class LoopClass {
         TO_ROW,
         1,
         row -> {
-          LoopValues values = loops.numbers(row);
+          ScalarCode values = loops.numbers(row);
           for (Stage.Statement statement : plan.stage().statements()) {
             if (statement instanceof Stage.Keep(Tensor number, Value value)) {
               code.line("%s = %s", number, value.text());

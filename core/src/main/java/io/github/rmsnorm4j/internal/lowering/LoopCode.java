@@ -33,13 +33,13 @@ final class LoopCode {
   }
 
   /** Values of a row. */
-  LoopValues numbers(int row) {
-    return new LoopValues(code, value -> read(row, value));
+  ScalarCode numbers(int row) {
+    return new ScalarCode(code, value -> read(row, value));
   }
 
   /** The values of a row that its elements need, computed. */
-  LoopValues ofRow(int row) {
-    LoopValues values = numbers(row);
+  ScalarCode ofRow(int row) {
+    ScalarCode values = numbers(row);
     for (Value value : plan.stage().rowValues()) {
       code.line("%s", value.text());
       values.local(value);
@@ -48,21 +48,12 @@ final class LoopCode {
   }
 
   private boolean read(int row, Value value) {
-    switch (value.kind()) {
-      case ROW -> {
-        code.element(FRAME, "ofRow", CD_double.arrayType(), value.tensor().place());
-        c.iload(row).daload();
-      }
-      case CALL -> code.element(FRAME, "ofCall", CD_double, value.tensor().place());
-      case FIRST -> {
-        code.element(FRAME, "firsts", CD_double, firsts.indexOf(value));
-        if (!value.float64()) {
-          c.d2f();
-        }
-      }
-      default -> {
-        return false;
-      }
+    if (value.kind() != Value.Kind.FIRST) {
+      return code.number(FRAME, row, value);
+    }
+    code.element(FRAME, "firsts", CD_double, firsts.indexOf(value));
+    if (!value.float64()) {
+      c.d2f();
     }
     return true;
   }

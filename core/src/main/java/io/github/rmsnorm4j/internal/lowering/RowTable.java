@@ -44,7 +44,7 @@ final class RowTable {
       code.line("table %d = %s", k, number.text());
       address(k, row);
       scalars.push(number);
-      code.c.arrayStore(Scalars.kind(number));
+      code.c.arrayStore(ScalarCode.kind(number.float64()));
     }
   }
 
@@ -63,7 +63,7 @@ final class RowTable {
           number,
           () -> {
             address(at, row);
-            code.c.arrayLoad(Scalars.kind(number));
+            code.c.arrayLoad(ScalarCode.kind(number.float64()));
           });
     }
     ofRow.literals(place);

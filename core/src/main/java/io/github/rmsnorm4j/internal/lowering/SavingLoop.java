@@ -57,7 +57,7 @@ final class SavingLoop {
         TO_ROW,
         1,
         row -> {
-          LoopValues ofRow = loops.ofRow(row);
+          ScalarCode ofRow = loops.ofRow(row);
           int from = code.constant(0);
           code.loop("i", from, N, 1, i -> element(ofRow, i));
           c.iload(AT).iload(stride).iadd().istore(AT);
@@ -76,8 +76,8 @@ final class SavingLoop {
     return code.storeInt();
   }
 
-  private void element(LoopValues ofRow, int i) {
-    LoopValues values = new LoopValues(ofRow, value -> read(value, i));
+  private void element(ScalarCode ofRow, int i) {
+    ScalarCode values = new ScalarCode(ofRow, value -> read(value, i));
     for (LoopPlan.Saved s : saved) {
       code.line("%s", s.value().text());
       values.local(s.value());
@@ -90,12 +90,12 @@ final class SavingLoop {
       } else {
         values.push(s.value(), doubles);
       }
-      c.arrayStore(LoopValues.kind(doubles));
+      c.arrayStore(ScalarCode.kind(doubles));
     }
   }
 
   /** A sum of a column, in its own type, though a float32 lies in a double[]. */
-  private void sum(LoopValues values, LoopPlan.Saved saved) {
+  private void sum(ScalarCode values, LoopPlan.Saved saved) {
     c.dup2().daload();
     if (saved.value().float64()) {
       values.push(saved.value(), true);
@@ -112,7 +112,7 @@ final class SavingLoop {
     if (array != null) {
       boolean doubles = plan.arrays().get(array).doubles();
       at(array, i);
-      c.arrayLoad(LoopValues.kind(doubles));
+      c.arrayLoad(ScalarCode.kind(doubles));
       if (doubles && !value.float64()) {
         c.d2f();
       }

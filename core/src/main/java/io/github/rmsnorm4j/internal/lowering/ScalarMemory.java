@@ -10,12 +10,9 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Memory;
-import java.lang.constant.ClassDesc;
 
 /** One element of a row, read and written without vectors, in the type of the rows. */
 final class ScalarMemory {
-  static final ClassDesc TYPE = Code.desc(ElementType.class);
-
   private final Code code;
   private final int frame;
   private final int row;
@@ -30,20 +27,15 @@ final class ScalarMemory {
     this.element = element;
   }
 
-  /** Leaves a type on the stack. */
-  void type(ElementType type) {
-    code.c.getstatic(TYPE, type.name(), TYPE);
-  }
-
   /** Leaves the element on the stack. */
   void load(Value e) {
     if (e.float64()) {
       address(e.tensor(), e.type());
       code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
     } else {
-      type(e.type());
+      code.type(e.type());
       address(e.tensor(), e.type());
-      code.call(Memory.class, "getFloat", CD_float, TYPE, CD_Object, CD_long);
+      code.call(Memory.class, "getFloat", CD_float, Code.TYPE, CD_Object, CD_long);
     }
   }
 
@@ -58,10 +50,10 @@ final class ScalarMemory {
       value.run();
       code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
     } else {
-      type(type);
+      code.type(type);
       address(rows, type);
       value.run();
-      code.call(Memory.class, "setFloat", CD_void, TYPE, CD_Object, CD_long, CD_float);
+      code.call(Memory.class, "setFloat", CD_void, Code.TYPE, CD_Object, CD_long, CD_float);
     }
   }
 

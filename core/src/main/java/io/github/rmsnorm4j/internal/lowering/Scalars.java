@@ -5,17 +5,12 @@ import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_long;
 
-import io.github.rmsnorm4j.internal.codec.Narrow;
-import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Values of one row, or of one element of it, as code without vectors: the values that are
@@ -31,9 +26,7 @@ final class Scalars {
   private final int element;
 
   private final ScalarMemory memory;
-
-  /** Computed values, in locals. */
-  private final Map<Value, Integer> known = new HashMap<>();
+  private final ScalarCode values;
 
   Scalars(Code code, int frame, int row, int element) {
     this.code = code;
@@ -42,24 +35,28 @@ final class Scalars {
     this.row = row;
     this.element = element;
     memory = new ScalarMemory(code, frame, row, element);
+    values = new ScalarCode(code, this::read);
+  }
+
+  private Scalars(Scalars ofRow, int element) {
+    code = ofRow.code;
+    c = code.c;
+    frame = ofRow.frame;
+    row = ofRow.row;
+    this.element = element;
+    memory = new ScalarMemory(code, frame, row, element);
+    values = new ScalarCode(ofRow.values, this::read);
   }
 
   /** The scalars of this row, and of an element of it. */
   Scalars at(int element) {
-    Scalars scalars = new Scalars(code, frame, row, element);
-    scalars.known.putAll(known);
-    return scalars;
+    return new Scalars(this, element);
   }
 
   /** Computes a value of the row, for all elements. */
   void know(Value value) {
     code.line("%s", value.text());
-    push(value);
-    if (value.float64()) {
-      c.pop2();
-    } else {
-      c.pop();
-    }
+    values.local(value);
   }
 
   /** Stores the numbers that a stage keeps of the row. */
@@ -75,22 +72,12 @@ final class Scalars {
     }
   }
 
-  static TypeKind kind(Value value) {
-    return value.float64() ? TypeKind.DOUBLE : TypeKind.FLOAT;
-  }
-
   /** Leaves a value on the stack. */
   void push(Value value) {
-    Integer local = known.get(value);
-    if (local == null) {
-      compute(value);
-      local = code.store(kind(value));
-      known.put(value, local);
-    }
-    c.loadLocal(kind(value), local);
+    values.push(value);
   }
 
-  private void compute(Value value) {
+  private boolean read(Value value) {
     switch (value.kind()) {
       case ELEMENT -> memory.load(value);
       case FIRST -> new Scalars(code, frame, row, -1).push(value.a());
@@ -99,67 +86,11 @@ final class Scalars {
         column(value.tensor(), type);
         c.arrayLoad(TypeKind.from(type));
       }
-      case ROW -> {
-        code.element(frame, "ofRow", CD_double.arrayType(), value.tensor().place());
-        c.iload(row).daload();
+      default -> {
+        return code.number(frame, row, value);
       }
-      case CALL -> code.element(frame, "ofCall", CD_double, value.tensor().place());
-      case LITERAL -> code.literal(value);
-      case ABOVE, AT_LEAST -> choose(value);
-      default -> operate(value);
     }
-  }
-
-  private void operate(Value value) {
-    value.operands().forEach(this::push);
-    ClassDesc type = value.float64() ? CD_double : CD_float;
-    switch (value.kind()) {
-      case WIDENED -> c.f2d();
-      case ROUNDED -> c.d2f();
-      case ONE_NAN -> code.call(Narrow.class, "oneNan", CD_float, CD_float);
-      case CAST -> {
-        memory.type(value.type());
-        code.call(Narrow.class, "round", type, type, ScalarMemory.TYPE);
-      }
-      case ROOT -> code.call(Math.class, "sqrt", CD_double, CD_double);
-      case PLUS -> or(value, c::dadd, c::fadd);
-      case MINUS -> or(value, c::dsub, c::fsub);
-      case TIMES -> or(value, c::dmul, c::fmul);
-      case OVER -> or(value, c::ddiv, c::fdiv);
-      case MAX -> code.call(Math.class, "max", type, type, type);
-      case MIN -> code.call(Math.class, "min", type, type, type);
-      case FMA -> code.call(Math.class, "fma", type, type, type, type);
-      case POWER -> code.call(Power.class, "of", type, type);
-      default -> throw new IllegalStateException(value.text());
-    }
-  }
-
-  private static void or(Value value, Runnable d, Runnable f) {
-    (value.float64() ? d : f).run();
-  }
-
-  private void choose(Value choice) {
-    Label otherwise = c.newLabel();
-    Label end = c.newLabel();
-    // Both are computed, because a local that is set in one branch only could not be used again.
-    Value first = choice.operands().get(2);
-    Value second = choice.operands().get(3);
-    push(first);
-    c.pop2();
-    push(second);
-    c.pop2();
-    push(choice.a());
-    push(choice.b());
-    c.dcmpl();
-    if (choice.kind() == Value.Kind.AT_LEAST) {
-      c.iflt(otherwise);
-    } else {
-      c.ifle(otherwise);
-    }
-    push(first);
-    c.goto_(end).labelBinding(otherwise);
-    push(second);
-    c.labelBinding(end);
+    return true;
   }
 
   /** Leaves the array and the index of the element's column. */

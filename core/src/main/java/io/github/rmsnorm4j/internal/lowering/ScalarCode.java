@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -14,10 +13,10 @@ import java.lang.constant.ClassDesc;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Values as code, each computed once: those of a row, or those of an element of it. */
-final class LoopValues {
-  private static final ClassDesc TYPE = Code.desc(ElementType.class);
-
+/**
+ * Values as code without vectors, each computed once: those of a row, or those of an element of it.
+ */
+final class ScalarCode {
   /** Leaves a number on the stack that is read and not computed; false for other values. */
   interface Reader {
     boolean read(Value value);
@@ -30,14 +29,14 @@ final class LoopValues {
   /** Computed values, in locals. */
   private final Map<Value, Integer> known = new HashMap<>();
 
-  LoopValues(Code code, Reader reader) {
+  ScalarCode(Code code, Reader reader) {
     this.code = code;
     c = code.c;
     this.reader = reader;
   }
 
   /** Values of an element, with those of its row. */
-  LoopValues(LoopValues ofRow, Reader reader) {
+  ScalarCode(ScalarCode ofRow, Reader reader) {
     this(ofRow.code, reader);
     known.putAll(ofRow.known);
   }
@@ -59,9 +58,14 @@ final class LoopValues {
     return local;
   }
 
-  /** Leaves a value on the stack, widened if that is asked for. */
-  void push(Value value, boolean asDouble) {
+  /** Leaves a value on the stack. */
+  void push(Value value) {
     c.loadLocal(kind(value.float64()), local(value));
+  }
+
+  /** Leaves a value on the stack, widened or rounded if that is asked for. */
+  void push(Value value, boolean asDouble) {
+    push(value);
     if (asDouble && !value.float64()) {
       c.f2d();
     } else if (!asDouble && value.float64()) {
@@ -74,33 +78,32 @@ final class LoopValues {
     for (int k = 0; k < of.length && !isChoice(value); k++) {
       c.loadLocal(kind(value.operands().get(k).float64()), of[k]);
     }
-    boolean d = value.float64();
-    ClassDesc type = d ? CD_double : CD_float;
+    ClassDesc type = value.float64() ? CD_double : CD_float;
     switch (value.kind()) {
       case LITERAL -> code.literal(value);
       case WIDENED -> c.f2d();
       case ROUNDED -> c.d2f();
       case ONE_NAN -> code.call(Narrow.class, "oneNan", CD_float, CD_float);
       case CAST -> {
-        c.getstatic(TYPE, value.type().name(), TYPE);
-        code.call(Narrow.class, "round", type, type, TYPE);
+        code.type(value.type());
+        code.call(Narrow.class, "round", type, type, Code.TYPE);
       }
       case ROOT -> code.call(Math.class, "sqrt", CD_double, CD_double);
       case MAX -> code.call(Math.class, "max", type, type, type);
       case MIN -> code.call(Math.class, "min", type, type, type);
       case FMA -> code.call(Math.class, "fma", type, type, type, type);
       case POWER -> code.call(Power.class, "of", type, type);
-      case PLUS -> operate(d, c::dadd, c::fadd);
-      case MINUS -> operate(d, c::dsub, c::fsub);
-      case TIMES -> operate(d, c::dmul, c::fmul);
-      case OVER -> operate(d, c::ddiv, c::fdiv);
+      case PLUS -> operate(value, c::dadd, c::fadd);
+      case MINUS -> operate(value, c::dsub, c::fsub);
+      case TIMES -> operate(value, c::dmul, c::fmul);
+      case OVER -> operate(value, c::ddiv, c::fdiv);
       case ABOVE, AT_LEAST -> choose(value, of);
       default -> throw new IllegalStateException(value.text());
     }
   }
 
-  private static void operate(boolean float64, Runnable doubles, Runnable floats) {
-    (float64 ? doubles : floats).run();
+  private static void operate(Value value, Runnable doubles, Runnable floats) {
+    (value.float64() ? doubles : floats).run();
   }
 
   private static boolean isChoice(Value value) {
