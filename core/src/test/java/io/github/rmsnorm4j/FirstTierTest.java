@@ -179,7 +179,9 @@ class FirstTierTest {
               if (adds) {
                 yield first.addAndApply(xs, sums, ys);
               }
-              yield gainOfCall == null ? first.apply(xs, ys) : first.apply(xs, gainOfCall, ys);
+              yield gainOfCall == null
+                  ? first.apply(xs, ys)
+                  : first.apply(xs, 0, gainOfCall, 0, ys, 0, rows);
             }
             case OFFSETS -> atOffsets(first, ofX, xs, ofResidual, sums, ofY, ys);
             case ROWS_OF_ARRAYS ->

@@ -171,31 +171,17 @@ public abstract class FirstTier {
 
   /** Normalises rows of arrays. */
   public boolean apply(float[] x, int xOffset, float[] y, int yOffset, int rows) {
-    return isIn(x, xOffset, rows)
-        && isIn(y, yOffset, rows)
-        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
+    return areFit(x, xOffset, y, yOffset, rows)
         && rows(x, xOffset, null, 0, gain, y, yOffset, rows);
   }
 
-  /** Normalises whole arrays with a gain of the call. */
-  public boolean apply(float[] x, float[] gain, float[] y) {
-    return x != null
-        && y != null
-        && areWhole(x, y)
-        && gain != null
-        && gain.length == rowWidth
-        && apply(x, 0, gain, 0, y, 0, x.length / rowWidth);
-  }
-
-  /** Likewise, in rows of arrays. */
+  /** Normalises rows of arrays with a gain of the call. */
   public boolean apply(
       float[] x, int xOffset, float[] gain, int gainOffset, float[] y, int yOffset, int rows) {
     return groups == 1
-        && isIn(x, xOffset, rows)
-        && isIn(y, yOffset, rows)
+        && areFit(x, xOffset, y, yOffset, rows)
         && isIn(gain, gainOffset, 1)
         && gain != y
-        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
         && rows(x, xOffset, null, 0, atStart(gain, gainOffset), y, yOffset, rows);
   }
 
@@ -206,9 +192,7 @@ public abstract class FirstTier {
         && residual != null
         && areWhole(x, y)
         && residual.length == x.length
-        && x != residual
-        && y != residual
-        && rows(x, 0, residual, 0, gain, y, 0, x.length / rowWidth);
+        && addAndApply(x, 0, residual, 0, y, 0, x.length / rowWidth);
   }
 
   /** Likewise, in rows of arrays. */
@@ -220,10 +204,8 @@ public abstract class FirstTier {
       float[] y,
       int yOffset,
       int rows) {
-    return isIn(x, xOffset, rows)
+    return areFit(x, xOffset, y, yOffset, rows)
         && isIn(residual, residualOffset, rows)
-        && isIn(y, yOffset, rows)
-        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows))
         && (x != residual || areApart(xOffset, residualOffset, rows))
         && (y != residual || areApart(yOffset, residualOffset, rows))
         && rows(x, xOffset, residual, residualOffset, gain, y, yOffset, rows);
@@ -231,6 +213,13 @@ public abstract class FirstTier {
 
   private boolean areWhole(float[] x, float[] y) {
     return x.length == y.length && x.length % rowWidth == 0;
+  }
+
+  /** Whether rows are in their arrays, and the same or apart. */
+  private boolean areFit(float[] x, int xOffset, float[] y, int yOffset, int rows) {
+    return isIn(x, xOffset, rows)
+        && isIn(y, yOffset, rows)
+        && (x != y || xOffset == yOffset || areApart(xOffset, yOffset, rows));
   }
 
   private boolean isIn(float[] array, int offset, int rows) {
@@ -357,7 +346,7 @@ public abstract class FirstTier {
 
   private void copiedRow(Rows x, @Nullable Rows residual, Rows y, long row, int group) {
     Lanes lanes = Lanes.ofThread();
-    float[] values = lanes.row(width);
+    float[] values = lanes.room(Lanes.ROW, width);
     normalise(lanes, loaded(x, residual, row, group, values), gain, values);
     Copies.store(values, y, element(y, row, group), width);
   }
@@ -368,7 +357,7 @@ public abstract class FirstTier {
     if (residual == null) {
       return values;
     }
-    float[] sum = Lanes.ofThread().sum(width);
+    float[] sum = Lanes.ofThread().room(Lanes.SUM, width);
     Copies.load(residual, element(residual, row, group), sum, width);
     add(values, sum);
     Copies.store(sum, residual, element(residual, row, group), width);
@@ -384,7 +373,7 @@ public abstract class FirstTier {
       return false;
     }
     Lanes lanes = Lanes.ofThread();
-    float[] values = lanes.row(width);
+    float[] values = lanes.room(Lanes.ROW, width);
     normalise(lanes, loaded(x, residual, 0, 0, values), gain, values);
     byte[] blocks = lanes.bytes(codes.rowBytes());
     Q8Blocks.encode(values, width, rule, blocks);
@@ -407,11 +396,13 @@ public abstract class FirstTier {
     }
     Lanes lanes = Lanes.ofThread();
     // Rows at an offset are copied, because loops with an offset have no vectors: see PlainLoops.
-    float[] to = yOffset == 0 ? y : lanes.row(width);
+    float[] to = yOffset == 0 ? y : lanes.room(Lanes.ROW, width);
     float[] from = xOffset == 0 ? x : copied(x, xOffset, to);
     if (residual != null) {
       float[] sum =
-          residualOffset == 0 ? residual : copied(residual, residualOffset, lanes.sum(width));
+          residualOffset == 0
+              ? residual
+              : copied(residual, residualOffset, lanes.room(Lanes.SUM, width));
       add(from, sum);
       if (residualOffset != 0) {
         System.arraycopy(sum, 0, residual, residualOffset, width);
@@ -434,7 +425,7 @@ public abstract class FirstTier {
     if (offset == 0 && gainOffset == 0) {
       return gain;
     }
-    float[] room = copied(gain, offset, Lanes.ofThread().gain(width));
+    float[] room = copied(gain, offset, Lanes.ofThread().room(Lanes.GAIN, width));
     float rounded = (float) gainOffset;
     for (int i = 0; rounded != 0 && i < width; i++) {
       room[i] += rounded;

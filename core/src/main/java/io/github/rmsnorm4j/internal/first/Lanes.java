@@ -8,6 +8,12 @@ import java.util.Arrays;
  * to call: in an engine, with cold caches, a new array of 32 numbers takes half a microsecond.
  */
 final class Lanes {
+  /** Rooms: for a row, for the sum of a row and the residual, and for a gain of a call. */
+  static final int ROW = 0;
+
+  static final int SUM = 1;
+  static final int GAIN = 2;
+
   /** How many places a thread may have. */
   private static final int WAYS = 4;
 
@@ -21,9 +27,7 @@ final class Lanes {
   private final long thread;
   final double[] block = new double[SumOrder.LANES];
   final double[] total = new double[SumOrder.LANES];
-  private float[] row = {};
-  private float[] sum = {};
-  private float[] gain = {};
+  private final float[][] rooms = {{}, {}, {}};
   private byte[] bytes = {};
 
   private Lanes(long thread) {
@@ -52,28 +56,12 @@ final class Lanes {
     return lanes;
   }
 
-  /** Room for a row. */
-  float[] row(int width) {
-    if (row.length < width) {
-      row = new float[width];
+  /** A room of at least a width. */
+  float[] room(int room, int width) {
+    if (rooms[room].length < width) {
+      rooms[room] = new float[width];
     }
-    return row;
-  }
-
-  /** Room for the sum of a row and the residual. */
-  float[] sum(int width) {
-    if (sum.length < width) {
-      sum = new float[width];
-    }
-    return sum;
-  }
-
-  /** Room for a gain of a call. */
-  float[] gain(int width) {
-    if (gain.length < width) {
-      gain = new float[width];
-    }
-    return gain;
+    return rooms[room];
   }
 
   /** Room for the codes of a row. */
