@@ -2,6 +2,7 @@ package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.first.FirstTier;
+import io.github.rmsnorm4j.internal.kernel.Strips;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,10 @@ final class Parameter {
   }
 
   private static float[] floats(Object given, double offset) {
-    float[] floats = given instanceof float[] same ? same : rounded((double[]) given);
+    float[] floats =
+        given instanceof double[] wide
+            ? Strips.round(wide, new float[wide.length], wide.length)
+            : (float[]) given;
     return offset == 0 ? floats : add(floats, offset, new float[floats.length], floats.length);
   }
 
@@ -58,14 +62,6 @@ final class Parameter {
     return numbers instanceof float[] floats
         ? Arrays.copyOf(floats, n)
         : Arrays.copyOf((double[]) numbers, n);
-  }
-
-  private static float[] rounded(double[] values) {
-    float[] floats = new float[values.length];
-    for (int i = 0; i < floats.length; i++) {
-      floats[i] = (float) values[i];
-    }
-    return floats;
   }
 
   /** Every value and an offset, added in either compute type. */
@@ -126,16 +122,11 @@ final class Parameter {
   }
 
   private static double[] doubles(Object given, double offset) {
-    double[] doubles = given instanceof double[] same ? same : widened((float[]) given);
+    double[] doubles =
+        given instanceof float[] narrow
+            ? Strips.widen(narrow, new double[narrow.length], narrow.length)
+            : (double[]) given;
     return offset == 0 ? doubles : add(doubles, offset, new double[doubles.length], doubles.length);
-  }
-
-  private static double[] widened(float[] floats) {
-    double[] values = new double[floats.length];
-    for (int i = 0; i < values.length; i++) {
-      values[i] = floats[i];
-    }
-    return values;
   }
 
   /**
@@ -157,24 +148,8 @@ final class Parameter {
     if (float64 == (values.type() == ElementType.FLOAT64)) {
       return float64 ? staging.doubles(n) : staging.floats(n);
     }
-    return float64 ? widened(staging, n) : rounded(staging, n);
-  }
-
-  private static double[] widened(Staging staging, int n) {
-    float[] floats = staging.floats(n);
-    double[] doubles = staging.doubles(n);
-    for (int i = 0; i < n; i++) {
-      doubles[i] = floats[i];
-    }
-    return doubles;
-  }
-
-  private static float[] rounded(Staging staging, int n) {
-    double[] doubles = staging.doubles(n);
-    float[] floats = staging.floats(n);
-    for (int i = 0; i < n; i++) {
-      floats[i] = (float) doubles[i];
-    }
-    return floats;
+    return float64
+        ? Strips.widen(staging.floats(n), staging.doubles(n), n)
+        : Strips.round(staging.doubles(n), staging.floats(n), n);
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.backend;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
+import io.github.rmsnorm4j.internal.kernel.Strips;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -37,10 +38,7 @@ public final class NormColumns {
     }
     double[] copy = widened.get(column.place());
     if (copy == null) {
-      copy = new double[narrow.length];
-      for (int i = 0; i < copy.length; i++) {
-        copy[i] = narrow[i];
-      }
+      copy = Strips.widen(narrow, new double[narrow.length], narrow.length);
       widened.set(column.place(), copy);
     }
     return copy;

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Strips;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.NullUnmarked;
@@ -113,11 +114,13 @@ final class RowAccess {
     boolean fromDoubles = stored == ElementType.FLOAT64;
     switch (this.rows.type()) {
       case FLOAT64 -> {
-        double[] values = fromDoubles ? staging.doubles(n) : widened(n);
+        double[] wide = staging.doubles(n);
+        double[] values = fromDoubles ? wide : Strips.widen(staging.floats(n), wide, n);
         copyOut(ValueLayout.JAVA_DOUBLE_UNALIGNED, row, column, rows, columns, values);
       }
       case FLOAT32 -> {
-        float[] values = fromDoubles ? rounded(n) : staging.floats(n);
+        float[] narrow = staging.floats(n);
+        float[] values = fromDoubles ? Strips.round(staging.doubles(n), narrow, n) : narrow;
         copyOut(ValueLayout.JAVA_FLOAT_UNALIGNED, row, column, rows, columns, values);
       }
       case FLOAT16, BFLOAT16 -> {
@@ -129,24 +132,6 @@ final class RowAccess {
         copyOut(ValueLayout.JAVA_SHORT_UNALIGNED, row, column, rows, columns, patterns);
       }
     }
-  }
-
-  private double[] widened(int n) {
-    float[] values = staging.floats(n);
-    double[] into = staging.doubles(n);
-    for (int i = 0; i < n; i++) {
-      into[i] = values[i];
-    }
-    return into;
-  }
-
-  private float[] rounded(int n) {
-    double[] values = staging.doubles(n);
-    float[] into = staging.floats(n);
-    for (int i = 0; i < n; i++) {
-      into[i] = (float) values[i];
-    }
-    return into;
   }
 
   private float[] roundedToOdd(int n) {

@@ -152,17 +152,20 @@ public final class Strips {
     }
   }
 
-  static void widen(float[] a, double[] into, int n) {
+  /** Widens n values to float64; returns the array that they are in. */
+  public static double[] widen(float[] a, double[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = a[i];
     }
+    return into;
   }
 
-  /** Rounds n values to float32. */
-  public static void round(double[] a, float[] into, int n) {
+  /** Rounds n values to float32; returns the array that they are in. */
+  public static float[] round(double[] a, float[] into, int n) {
     for (int i = 0; i < n; i++) {
       into[i] = (float) a[i];
     }
+    return into;
   }
 
   static void choose(
