@@ -98,20 +98,18 @@ final class BackwardCall implements CallOperands {
       return;
     }
     boolean float64 = saved.kept(norm).type() == ElementType.FLOAT64;
-    Staging gains = Staging.take();
-    Staging biases = Staging.take();
+    Staging staging = Staging.take();
     try {
-      Object gain = GainAndBias.gain(norm, saved.gain(), float64, gains);
+      Object gain = GainAndBias.gain(norm, saved.gain(), float64, staging);
       boolean biased = saved.keep() == Keep.OUTPUT || norm.spec().gate().isAfter();
-      Object bias = biased ? GainAndBias.bias(norm, saved.bias(), float64, biases) : null;
+      Object bias = biased ? GainAndBias.bias(norm, saved.bias(), float64, staging) : null;
       int most = Math.max(parameters, gradients.length());
       int parts = most <= norm.groupWidth ? 1 : most / norm.groupWidth;
       boolean held = saved.gain() == null && saved.bias() == null;
       NormColumns ofNorm = held ? norm.backEndParts().columns(float64) : null;
       run(call(gain, bias, ofNorm, parts), parts);
     } finally {
-      gains.giveBack();
-      biases.giveBack();
+      staging.giveBack();
       Reference.reachabilityFence(rows);
       Reference.reachabilityFence(saved);
     }

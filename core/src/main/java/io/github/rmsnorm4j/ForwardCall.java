@@ -158,9 +158,8 @@ final class ForwardCall implements CallOperands {
         y == null
             ? QuantizedChunks.any(type, q.memory(), rule, bits)
             : parts.memory.of(y, norm.groups);
-    Staging gains = staging(gain);
-    Staging biases = staging(bias);
-    try (Call call = call(output, gains, biases)) {
+    Staging staging = staging();
+    try (Call call = call(output, staging)) {
       boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isOfAnyThread(q);
       QuantizedRunner.run(
           call,
@@ -173,8 +172,7 @@ final class ForwardCall implements CallOperands {
           rule,
           bits);
     } finally {
-      giveBack(gains);
-      giveBack(biases);
+      giveBack(staging);
       Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
     }
   }
@@ -207,9 +205,8 @@ final class ForwardCall implements CallOperands {
   private boolean run(
       @Nullable Phase phase, double @Nullable [] @Nullable [] numbers, boolean byAny) {
     BackEndParts parts = norm.backEndParts();
-    Staging gains = staging(gain);
-    Staging biases = staging(bias);
-    try (Call whole = call(output(parts), gains, biases)) {
+    Staging staging = staging();
+    try (Call whole = call(output(parts), staging)) {
       Call call = phase == null ? whole : whole.phase(phase, y != null, numbers);
       int most = CallMemory.isShared(call.rows()) ? norm.threads : 1;
       long rows = x.rows() * norm.groups;
@@ -218,8 +215,7 @@ final class ForwardCall implements CallOperands {
       }
       return byAny || Runner.runKernels(call, parts.plans, rows, most);
     } finally {
-      giveBack(gains);
-      giveBack(biases);
+      giveBack(staging);
       Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.
     }
   }
@@ -233,9 +229,9 @@ final class ForwardCall implements CallOperands {
     return y == null ? null : parts.memory.of(y, norm.groups);
   }
 
-  /** What a gain or a bias of the caller may be copied to; null for the norm's own. */
-  static @Nullable Staging staging(@Nullable Rows given) {
-    return given == null ? null : Staging.take();
+  /** What gain and bias of the caller may be copied to; null for the norm's own. */
+  @Nullable Staging staging() {
+    return gain == null && bias == null ? null : Staging.take();
   }
 
   static void giveBack(@Nullable Staging staging) {
@@ -248,10 +244,9 @@ final class ForwardCall implements CallOperands {
    * The call of checked rows.
    *
    * @param output null where the output is not stored
-   * @param gains {@link #staging} for the gain, until the call is done
-   * @param biases likewise for the bias
+   * @param staging {@link #staging()}, until the call is done
    */
-  Call call(@Nullable RowMemory output, @Nullable Staging gains, @Nullable Staging biases) {
+  Call call(@Nullable RowMemory output, @Nullable Staging staging) {
     boolean float64 = x.type() == ElementType.FLOAT64;
     int parts = Math.max(1, GainAndBias.length(norm, gain, bias) / norm.groupWidth);
     Tensor last = parts > 1 ? Forward.BIAS_OF_GROUPS : z == null ? Forward.Y : Forward.Z;
@@ -263,8 +258,8 @@ final class ForwardCall implements CallOperands {
     if (z != null) {
       rows[Forward.Z.place()] = of.memory.of(z, norm.groups);
     }
-    Object factors = GainAndBias.gain(norm, gain, float64, gains);
-    Object terms = GainAndBias.bias(norm, bias, float64, biases);
+    Object factors = GainAndBias.gain(norm, gain, float64, staging);
+    Object terms = GainAndBias.bias(norm, bias, float64, staging);
     Formula formula = of.forward(x.type(), GainAndBias.gainType(norm, gain), terms != null);
     NormColumns ofNorm = gain == null && bias == null ? of.columns(float64) : null;
     if (parts > 1) {

@@ -37,7 +37,7 @@ final class GainAndBias {
   /**
    * The gain with its offset, float[] or double[].
    *
-   * @param staging what the caller's gain may be copied to; null only without one
+   * @param staging what gain and bias of the caller may be copied to; null only without both
    */
   static @Nullable Object gain(
       Norm norm, @Nullable Rows given, boolean float64, @Nullable Staging staging) {
@@ -59,7 +59,8 @@ final class GainAndBias {
   static @Nullable Object bias(
       Norm norm, @Nullable Rows given, boolean float64, @Nullable Staging staging) {
     if (given != null) {
-      return Parameter.values(given, float64, NormArguments.requireNonNull(staging, "staging"));
+      Staging into = NormArguments.requireNonNull(staging, "staging").other();
+      return Parameter.values(given, float64, into);
     }
     return norm.bias == null ? null : norm.bias.values(float64);
   }

@@ -89,12 +89,10 @@ record NormPair(ForwardCall first, ForwardCall next) {
     }
     BackEndParts parts = first.norm.backEndParts();
     BackEndParts partsOfNext = next.norm.backEndParts();
-    Staging gains = ForwardCall.staging(first.gain);
-    Staging biases = ForwardCall.staging(first.bias);
-    Staging gainsOfNext = ForwardCall.staging(next.gain);
-    Staging biasesOfNext = ForwardCall.staging(next.bias);
-    try (Call call = first.call(null, gains, biases);
-        Call nextCall = next.call(next.output(partsOfNext), gainsOfNext, biasesOfNext)) {
+    Staging staging = first.staging();
+    Staging stagingOfNext = next.staging();
+    try (Call call = first.call(null, staging);
+        Call nextCall = next.call(next.output(partsOfNext), stagingOfNext)) {
       boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isShared(nextCall.rows());
       SandwichRunner.run(
           new SandwichRunner.Part(call, parts.plans, first.norm.groups),
@@ -102,10 +100,8 @@ record NormPair(ForwardCall first, ForwardCall next) {
           next.x.rows(),
           shared ? Math.min(first.norm.threads, next.norm.threads) : 1);
     } finally {
-      ForwardCall.giveBack(gains);
-      ForwardCall.giveBack(biases);
-      ForwardCall.giveBack(gainsOfNext);
-      ForwardCall.giveBack(biasesOfNext);
+      ForwardCall.giveBack(staging);
+      ForwardCall.giveBack(stagingOfNext);
       Reference.reachabilityFence(this);
     }
   }

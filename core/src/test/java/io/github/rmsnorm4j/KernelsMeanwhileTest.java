@@ -169,7 +169,7 @@ class KernelsMeanwhileTest {
     for (int i = 0; i < 3; i++) {
       float[] y = new float[6];
       ForwardCall of = new ForwardCall(norm, Rows.of(x, 3), Rows.of(y, 3));
-      try (Call call = of.call(of.output(norm.backEndParts()), null, null)) {
+      try (Call call = of.call(of.output(norm.backEndParts()), null)) {
         Runner.run(call, plans, 2, 1);
       }
       assertThat(y).containsExactly(expected);
@@ -275,7 +275,7 @@ class KernelsMeanwhileTest {
     Rows x = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), in, 2, 64);
     Rows y = Rows.of(MemorySegment.ofArray(new byte[4 * 2 * 64]), out, 2, 64);
     ForwardCall of = new ForwardCall(norm, x, y);
-    try (Call call = of.call(of.output(norm.backEndParts()), null, null)) {
+    try (Call call = of.call(of.output(norm.backEndParts()), null)) {
       return Runner.runKernels(call, plans, 2, 1);
     }
   }

@@ -51,7 +51,7 @@ class KindsInTurnTest {
   }
 
   private Call call(ForwardCall of) {
-    return of.call(of.output(norm.backEndParts()), null, null);
+    return of.call(of.output(norm.backEndParts()), null);
   }
 
   @Test

@@ -23,6 +23,9 @@ public final class Staging {
   /** Null until it is needed. */
   private @Nullable NarrowArrays narrow;
 
+  /** Null until it is needed. */
+  private @Nullable Staging other;
+
   /** Whose rows the arrays have; null if nobody's. */
   @Nullable Object holder;
 
@@ -31,9 +34,20 @@ public final class Staging {
     return POOL.take();
   }
 
+  /** Arrays for a second operand, which are given back with these. */
+  public Staging other() {
+    if (other == null) {
+      other = new Staging();
+    }
+    return other;
+  }
+
   /** Gives the arrays back; long ones are dropped. */
   public void giveBack() {
     shrink();
+    if (other != null) {
+      other.shrink();
+    }
     POOL.giveBack(this);
   }
 
