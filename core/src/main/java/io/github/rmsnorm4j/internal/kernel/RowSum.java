@@ -51,31 +51,55 @@ public final class RowSum {
 
   /** Computes the sums of rows from their lanes. */
   public static void trees(Frame frame, List<Stage.Sum> sums, int rows, boolean evenFirst) {
+    trees(frame, sums, rows, left(evenFirst), evenFirst);
+  }
+
+  /**
+   * The lower levels of the trees of rows whose kernel has added the upper levels.
+   *
+   * @param left the number of sums of a row: 2, 4, 8, 16 or 32
+   * @param halves whether there are two such groups, 16 apart, because even lanes come first
+   */
+  public static void trees(Frame frame, List<Stage.Sum> sums, int rows, int left, boolean halves) {
     for (int s = 0; s < sums.size(); s++) {
       double[] into = frame.of(sums.get(s).number());
-      double[] lanes = frame.lanes[s];
       for (int r = 0; r < rows; r++) {
-        into[r] = tree(lanes, r * SumOrder.LANES, evenFirst);
+        into[r] = tree(frame.lanes[s], r * SumOrder.LANES, left, halves);
       }
     }
   }
 
+  /** The lanes of a tree, or of each of two. */
+  private static int left(boolean evenFirst) {
+    return evenFirst ? SumOrder.LANES / 2 : SumOrder.LANES;
+  }
+
   /** The sum of the lanes of a row, in order from an index on; it changes them. */
   public static double tree(double[] lanes, int at) {
-    return tree(lanes, at, false);
+    return tree(lanes, at, SumOrder.LANES);
   }
 
-  private static double tree(double[] lanes, int at, boolean evenFirst) {
-    if (evenFirst) {
-      return tree16(lanes, at) + tree16(lanes, at + 16);
-    }
-    for (int j = at; j < at + 16; j++) {
-      lanes[j] += lanes[j + 16];
-    }
-    return tree16(lanes, at);
+  private static double tree(double[] lanes, int at, int left, boolean halves) {
+    double sum = tree(lanes, at, left);
+    return halves ? sum + tree(lanes, at + 16, left) : sum;
   }
 
-  /** The sum of 16: the levels 8, 4, 2 and 1 of the tree. */
+  /** The lower levels of a tree, from so many sums. */
+  private static double tree(double[] lanes, int at, int left) {
+    return switch (left) {
+      case 2 -> lanes[at] + lanes[at + 1];
+      case 4 -> (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
+      case 8 -> tree8(lanes, at);
+      case 16 -> tree16(lanes, at);
+      default -> {
+        for (int j = at; j < at + 16; j++) {
+          lanes[j] += lanes[j + 16];
+        }
+        yield tree16(lanes, at);
+      }
+    };
+  }
+
   private static double tree16(double[] lanes, int at) {
     for (int j = at; j < at + 8; j++) {
       lanes[j] += lanes[j + 8];
@@ -87,38 +111,6 @@ public final class RowSum {
     double even = (lanes[at] + lanes[at + 4]) + (lanes[at + 2] + lanes[at + 6]);
     double odd = (lanes[at + 1] + lanes[at + 5]) + (lanes[at + 3] + lanes[at + 7]);
     return even + odd;
-  }
-
-  private static double tree4(double[] lanes, int at) {
-    return (lanes[at] + lanes[at + 2]) + (lanes[at + 1] + lanes[at + 3]);
-  }
-
-  /** The lower levels of a tree, from 2, 4, 8 or 16 sums. */
-  private static double tree(double[] lanes, int at, int left) {
-    return switch (left) {
-      case 2 -> lanes[at] + lanes[at + 1];
-      case 4 -> tree4(lanes, at);
-      case 8 -> tree8(lanes, at);
-      default -> tree16(lanes, at);
-    };
-  }
-
-  /**
-   * The lower levels of the trees of rows whose kernel has added the upper levels.
-   *
-   * @param left the number of sums of a row: 2, 4, 8 or 16
-   * @param halves whether there are two such groups, 16 apart, because even lanes come first
-   */
-  public static void trees(Frame frame, List<Stage.Sum> sums, int rows, int left, boolean halves) {
-    for (int s = 0; s < sums.size(); s++) {
-      double[] into = frame.of(sums.get(s).number());
-      double[] lanes = frame.lanes[s];
-      for (int r = 0; r < rows; r++) {
-        int at = r * SumOrder.LANES;
-        double sum = tree(lanes, at, left);
-        into[r] = halves ? sum + tree(lanes, at + 16, left) : sum;
-      }
-    }
   }
 
   /** Begins the sums of a long row. */
@@ -147,7 +139,7 @@ public final class RowSum {
   /** Stores the sums of the long row as numbers of the first row. */
   public static void close(Frame frame, List<Stage.Sum> sums, boolean evenFirst) {
     for (int s = 0; s < sums.size(); s++) {
-      frame.of(sums.get(s).number())[0] = tree(frame.rowLanes[s], 0, evenFirst);
+      frame.of(sums.get(s).number())[0] = tree(frame.rowLanes[s], 0, left(evenFirst), evenFirst);
     }
   }
 }
