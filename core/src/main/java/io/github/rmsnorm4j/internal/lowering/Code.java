@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_double;
-import static java.lang.constant.ConstantDescs.CD_int;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Value;
@@ -11,7 +10,6 @@ import java.lang.classfile.Label;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
 import java.lang.constant.MethodTypeDesc;
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.function.IntConsumer;
 
@@ -175,15 +173,5 @@ final class Code {
   int constant(int value) {
     c.loadConstant(value);
     return storeInt();
-  }
-
-  static MethodTypeDesc type(ClassDesc result, ClassDesc... parameters) {
-    return MethodTypeDesc.of(result, parameters);
-  }
-
-  static ClassDesc[] ints(ClassDesc[] first, int count) {
-    ClassDesc[] all = Arrays.copyOf(first, first.length + count);
-    Arrays.fill(all, first.length, all.length, CD_int);
-    return all;
   }
 }

@@ -22,7 +22,6 @@ final class ElementLoop {
   static final int END = 3;
   static final int FROM = 4;
   static final int N = 5;
-  static final int LOCALS = 6;
 
   private final Target target;
   private final Code code;

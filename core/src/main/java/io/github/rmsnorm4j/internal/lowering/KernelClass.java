@@ -5,9 +5,6 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
-import java.lang.classfile.ClassFile;
-import java.lang.constant.ClassDesc;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandles;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -37,21 +34,15 @@ final class KernelClass {
   private void methods(ClassBuilder builder) {
     Stage first = target.stages().getFirst();
     if (target.hasVectorsOfRows()) {
-      method(builder, "rows", 1, 1, RowLoop.LOCALS, this::rows);
+      method(builder, "rows", 1, 1, this::rows);
     } else if (first.hasElements()) {
-      method(builder, "elements", 2, 4, ElementLoop.LOCALS, this::elements);
+      method(builder, "elements", 2, 4, this::elements);
     }
     // A kernel for one width has no elements after the last 32.
     for (int p = 0; p < target.stages().size() && target.width() == 0; p++) {
       Stage stage = target.stages().get(p);
       boolean evenFirst = target.pairs(stage);
-      method(
-          builder,
-          "tail" + p,
-          1,
-          3,
-          TailLoop.LOCALS,
-          code -> new TailLoop(stage, evenFirst, code).emit());
+      method(builder, "tail" + p, 1, 3, code -> new TailLoop(stage, evenFirst, code).emit());
     }
   }
 
@@ -74,15 +65,8 @@ final class KernelClass {
   }
 
   private void method(
-      ClassBuilder builder, String method, int frames, int ints, int locals, Consumer<Code> body) {
-    text.append(method).append(":\n");
-    ClassDesc[] first =
-        frames == 1 ? new ClassDesc[] {Code.FRAME} : new ClassDesc[] {Code.FRAME, Code.FRAME};
-    builder.withMethodBody(
-        method,
-        MethodTypeDesc.of(CD_void, Code.ints(first, ints)),
-        ClassFile.ACC_STATIC,
-        c -> body.accept(new Code(c, text, locals)));
+      ClassBuilder builder, String method, int frames, int ints, Consumer<Code> body) {
+    HiddenClass.method(builder, text, method, CD_void, frames, ints, body);
   }
 
   /** Calls of the Vector API in the loop over elements, or over rows. */

@@ -1,19 +1,13 @@
 package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_boolean;
-import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.formula.Tensor;
-import io.github.rmsnorm4j.internal.formula.Value;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
-import java.lang.classfile.ClassFile;
 import java.lang.classfile.CodeBuilder;
-import java.lang.classfile.Label;
 import java.lang.constant.ClassDesc;
-import java.lang.constant.MethodTypeDesc;
 import java.lang.invoke.MethodHandles;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,12 +58,8 @@ final class LoopClass {
 
   private void method(
       ClassBuilder builder, String method, ClassDesc result, int ints, Consumer<LoopCode> body) {
-    text.append(method).append(":\n");
-    builder.withMethodBody(
-        method,
-        MethodTypeDesc.of(result, Code.ints(new ClassDesc[] {Code.FRAME}, ints)),
-        ClassFile.ACC_STATIC,
-        c -> body.accept(new LoopCode(new Code(c, text, 1 + ints), plan)));
+    HiddenClass.method(
+        builder, text, method, result, 1, ints, code -> body.accept(new LoopCode(code, plan)));
   }
 
   /** Keeps numbers of rows; returns whether all rows are in range. */
@@ -85,25 +75,13 @@ final class LoopClass {
         row -> {
           ScalarCode values = loops.numbers(row);
           for (Stage.Statement statement : plan.stage().statements()) {
-            if (statement instanceof Stage.Keep(Tensor number, Value value)) {
-              code.line("%s = %s", number, value.text());
-              int local = values.local(value);
-              code.element(LoopCode.FRAME, "ofRow", CD_double.arrayType(), number.place());
-              c.iload(row).dload(local).dastore();
+            if (statement instanceof Stage.Keep keep) {
+              values.keep(LoopCode.FRAME, row, keep);
             } else if (statement instanceof Stage.Range range) {
-              code.line("%s in %s to %s", range.value().text(), range.least(), range.greatest());
-              range(code, values.local(range.value()), range, inRange);
+              values.ifOut(range, () -> c.iconst_0().istore(inRange));
             }
           }
         });
     c.iload(inRange).ireturn();
-  }
-
-  private static void range(Code code, int local, Stage.Range range, int inRange) {
-    Label out = code.c.newLabel();
-    Label end = code.c.newLabel();
-    code.c.dload(local).loadConstant(range.least()).dcmpl().iflt(out);
-    code.c.dload(local).loadConstant(range.greatest()).dcmpg().ifle(end);
-    code.c.labelBinding(out).iconst_0().istore(inRange).labelBinding(end);
   }
 }

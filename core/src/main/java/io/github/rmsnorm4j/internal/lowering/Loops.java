@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.internal.lowering;
 import io.github.rmsnorm4j.internal.kernel.Frame;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
-import java.util.Arrays;
 
 /**
  * The methods of a class of loops. They are called through method handles that are fields, so the
@@ -21,22 +20,15 @@ final class Loops {
 
   Loops(LoopPlan plan, MethodHandles.Lookup lookup) {
     int count = plan.stage().hasElements() ? plan.rounds().size() : 0;
-    numbers = method(lookup, "numbers", boolean.class, 2);
-    lanes = plan.terms() > 0 ? method(lookup, "lanes", void.class, LaneLoop.INTS) : null;
-    sums = plan.terms() > 0 ? method(lookup, "sums", void.class, LaneLoop.INTS) : null;
+    numbers = HiddenClass.method(lookup, "numbers", boolean.class, 1, 2);
+    lanes =
+        plan.terms() > 0 ? HiddenClass.method(lookup, "lanes", void.class, 1, LaneLoop.INTS) : null;
+    sums =
+        plan.terms() > 0 ? HiddenClass.method(lookup, "sums", void.class, 1, LaneLoop.INTS) : null;
     rounds = new MethodHandle[count];
     for (int r = 0; r < count; r++) {
-      rounds[r] = method(lookup, "loop" + r, void.class, SavingLoop.INTS);
+      rounds[r] = HiddenClass.method(lookup, "loop" + r, void.class, 1, SavingLoop.INTS);
     }
-  }
-
-  /** A method with a frame and so many ints. */
-  private static MethodHandle method(
-      MethodHandles.Lookup lookup, String name, Class<?> result, int ints) {
-    Class<?>[] parameters = new Class<?>[1 + ints];
-    Arrays.fill(parameters, int.class);
-    parameters[0] = Frame.class;
-    return HiddenClass.method(lookup, name, result, parameters);
   }
 
   boolean hasLanes() {
@@ -48,7 +40,7 @@ final class Loops {
     try {
       return (boolean) numbers.invokeExact(frame, from, to);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -61,7 +53,7 @@ final class Loops {
     try {
       lanes.invokeExact(frame, direct ? LoopCode.ROWS : 0, row, row + 1, from, to);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -70,7 +62,7 @@ final class Loops {
     try {
       sums.invokeExact(frame, LoopCode.ROWS, 0, rows, 0, n);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -83,7 +75,7 @@ final class Loops {
     try {
       rounds[round].invokeExact(frame, 0, row, row + 1, at, at, n);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -99,15 +91,7 @@ final class Loops {
     try {
       rounds[0].invokeExact(frame, direct, row, toRow, at, column, n);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
-  }
-
-  /** Rethrows the exception of a loop; loops throw no checked exceptions. */
-  private static RuntimeException thrown(Throwable e) {
-    if (e instanceof Error error) {
-      throw error;
-    }
-    return (RuntimeException) e;
   }
 }

@@ -24,7 +24,6 @@ import java.util.TreeMap;
 final class RowLoop {
   static final int FRAME = 0;
   static final int ROWS = 1;
-  static final int LOCALS = 2;
 
   private final Stage stage;
   private final int bits;

@@ -5,6 +5,7 @@ import static java.lang.constant.ConstantDescs.CD_float;
 
 import io.github.rmsnorm4j.internal.codec.Narrow;
 import io.github.rmsnorm4j.internal.codec.Power;
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Value;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.Label;
@@ -71,6 +72,31 @@ final class ScalarCode {
     } else if (!asDouble && value.float64()) {
       c.d2f();
     }
+  }
+
+  /** Keeps a number of a row. */
+  void keep(int frame, int row, Stage.Keep keep) {
+    code.line("%s = %s", keep.number(), keep.value().text());
+    int local = local(keep.value());
+    code.element(frame, "ofRow", CD_double.arrayType(), keep.number().place());
+    c.iload(row).dload(local).dastore();
+  }
+
+  /**
+   * Does something if a value is out of range; a NaN is.
+   *
+   * @param body leaves the stack as it is
+   */
+  void ifOut(Stage.Range range, Runnable body) {
+    code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
+    Label out = c.newLabel();
+    Label end = c.newLabel();
+    int local = local(range.value());
+    c.dload(local).loadConstant(range.least()).dcmpl().iflt(out);
+    c.dload(local).loadConstant(range.greatest()).dcmpg().ifle(end);
+    c.labelBinding(out);
+    body.run();
+    c.labelBinding(end);
   }
 
   private void compute(Value value) {

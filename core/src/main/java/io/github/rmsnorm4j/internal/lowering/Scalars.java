@@ -4,10 +4,13 @@ import static java.lang.constant.ConstantDescs.CD_Object;
 import static java.lang.constant.ConstantDescs.CD_double;
 import static java.lang.constant.ConstantDescs.CD_float;
 import static java.lang.constant.ConstantDescs.CD_long;
+import static java.lang.constant.ConstantDescs.CD_void;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.classfile.CodeBuilder;
 import java.lang.classfile.TypeKind;
 import java.lang.constant.ClassDesc;
@@ -25,7 +28,6 @@ final class Scalars {
   /** The element, a local; -1 if only the first element is used. */
   private final int element;
 
-  private final ScalarMemory memory;
   private final ScalarCode values;
 
   Scalars(Code code, int frame, int row, int element) {
@@ -34,7 +36,6 @@ final class Scalars {
     this.frame = frame;
     this.row = row;
     this.element = element;
-    memory = new ScalarMemory(code, frame, row, element);
     values = new ScalarCode(code, this::read);
   }
 
@@ -44,7 +45,6 @@ final class Scalars {
     frame = ofRow.frame;
     row = ofRow.row;
     this.element = element;
-    memory = new ScalarMemory(code, frame, row, element);
     values = new ScalarCode(ofRow.values, this::read);
   }
 
@@ -62,14 +62,15 @@ final class Scalars {
   /** Stores the numbers that a stage keeps of the row. */
   void keep(Stage stage) {
     for (Stage.Statement statement : stage.statements()) {
-      if (statement instanceof Stage.Keep(Tensor number, Value value)) {
-        code.line("%s = %s", number, value.text());
-        push(value);
-        int local = code.store(TypeKind.DOUBLE);
-        code.element(frame, "ofRow", CD_double.arrayType(), number.place());
-        c.iload(row).dload(local).dastore();
+      if (statement instanceof Stage.Keep keep) {
+        values.keep(frame, row, keep);
       }
     }
+  }
+
+  /** Does something if a value is out of range. */
+  void ifOut(Stage.Range range, Runnable body) {
+    values.ifOut(range, body);
   }
 
   /** Leaves a value on the stack. */
@@ -79,7 +80,7 @@ final class Scalars {
 
   private boolean read(Value value) {
     switch (value.kind()) {
-      case ELEMENT -> memory.load(value);
+      case ELEMENT -> load(value);
       case FIRST -> new Scalars(code, frame, row, -1).push(value.a());
       case COLUMN -> {
         ClassDesc type = value.float64() ? CD_double : CD_float;
@@ -101,9 +102,40 @@ final class Scalars {
     c.iload(element).iadd();
   }
 
+  /** Leaves the element on the stack. */
+  private void load(Value e) {
+    if (e.float64()) {
+      address(e.tensor(), e.type());
+      code.call(Memory.class, "getDouble", CD_double, CD_Object, CD_long);
+    } else {
+      code.type(e.type());
+      address(e.tensor(), e.type());
+      code.call(Memory.class, "getFloat", CD_float, Code.TYPE, CD_Object, CD_long);
+    }
+  }
+
   /** Writes a value to the element. */
   void store(Stage.Store store) {
     code.line("%s[i] = %s", store.rows(), store.value().text());
-    memory.store(store.rows(), store.type(), () -> push(store.value()));
+    if (store.type() == ElementType.FLOAT64) {
+      address(store.rows(), store.type());
+      push(store.value());
+      code.call(Memory.class, "setDouble", CD_void, CD_Object, CD_long, CD_double);
+    } else {
+      code.type(store.type());
+      address(store.rows(), store.type());
+      push(store.value());
+      code.call(Memory.class, "setFloat", CD_void, Code.TYPE, CD_Object, CD_long, CD_float);
+    }
+  }
+
+  /** Leaves the base, and the offset of the element in the type of the rows. */
+  private void address(Tensor rows, ElementType type) {
+    code.element(frame, "base", CD_Object, rows.slot());
+    code.element(frame, "offset", CD_long, rows.slot());
+    code.element(frame, "stride", CD_long, rows.slot()).c.iload(row).i2l().lmul().ladd();
+    if (element >= 0) {
+      c.iload(element).i2l().loadConstant((long) type.bytes()).lmul().ladd();
+    }
   }
 }

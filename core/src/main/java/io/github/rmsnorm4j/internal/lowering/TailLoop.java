@@ -21,7 +21,6 @@ final class TailLoop {
   static final int ROWS = 1;
   static final int FROM = 2;
   static final int TO = 3;
-  static final int LOCALS = 4;
 
   private final Stage stage;
   private final boolean evenFirst;
@@ -36,8 +35,7 @@ final class TailLoop {
   }
 
   void emit() {
-    boolean ranges = stage.statements().stream().anyMatch(Stage.Range.class::isInstance);
-    if (ranges) {
+    if (stage.hasRanges()) {
       c.aload(FRAME).iconst_0().putfield(Code.FRAME, "outOfRange", CD_boolean);
     }
     code.loop(
@@ -50,7 +48,9 @@ final class TailLoop {
           Scalars ofRow = new Scalars(code, FRAME, row, -1);
           for (Stage.Statement statement : stage.statements()) {
             if (statement instanceof Stage.Range range) {
-              check(range, ofRow);
+              ofRow.ifOut(
+                  range,
+                  () -> c.aload(FRAME).iconst_1().putfield(Code.FRAME, "outOfRange", CD_boolean));
             }
           }
           if (stage.hasElements()) {
@@ -67,19 +67,6 @@ final class TailLoop {
     c.iload(FROM).ifne(kept);
     new Scalars(code, FRAME, row, -1).keep(stage);
     c.labelBinding(kept);
-  }
-
-  /** Tells whether a value is out of range; a NaN is. */
-  private void check(Stage.Range range, Scalars ofRow) {
-    code.line("%s from %s to %s?", range.value().text(), range.least(), range.greatest());
-    Label out = c.newLabel();
-    Label end = c.newLabel();
-    ofRow.push(range.value());
-    c.loadConstant(range.least()).dcmpl().iflt(out);
-    ofRow.push(range.value());
-    c.loadConstant(range.greatest()).dcmpg().ifle(end);
-    c.labelBinding(out).aload(FRAME).iconst_1().putfield(Code.FRAME, "outOfRange", CD_boolean);
-    c.labelBinding(end);
   }
 
   private void elements(int row, Scalars ofRow) {

@@ -12,6 +12,7 @@ import static java.lang.constant.ConstantDescs.CD_void;
 import io.github.rmsnorm4j.internal.codec.Power;
 import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.lang.constant.ClassDesc;
+import java.lang.constant.MethodTypeDesc;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
 import java.util.Locale;
@@ -87,13 +88,13 @@ final class VectorCode {
   /** A method of the vector on the stack. */
   private VectorCode call(ClassDesc owner, String name, ClassDesc result, ClassDesc... parameters) {
     calls++;
-    code.c.invokevirtual(owner, name, Code.type(result, parameters));
+    code.c.invokevirtual(owner, name, MethodTypeDesc.of(result, parameters));
     return this;
   }
 
   private void make(ClassDesc vector, String name, ClassDesc... parameters) {
     calls++;
-    code.c.invokestatic(vector, name, Code.type(vector, parameters));
+    code.c.invokestatic(vector, name, MethodTypeDesc.of(vector, parameters));
   }
 
   /** A vector of zeros; a local. */
@@ -150,7 +151,9 @@ final class VectorCode {
   VectorCode exact(ClassDesc vector, int bits) {
     String name = element(vector).displayName().toUpperCase(Locale.ROOT) + "S_" + bits;
     code.c.getstatic(Code.desc(VectorClasses.class), name, CD_Class).swap();
-    code.c.invokevirtual(CD_Class, "cast", Code.type(CD_Object, CD_Object)).checkcast(vector);
+    code.c
+        .invokevirtual(CD_Class, "cast", MethodTypeDesc.of(CD_Object, CD_Object))
+        .checkcast(vector);
     return this;
   }
 

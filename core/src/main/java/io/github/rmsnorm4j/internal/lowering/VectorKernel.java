@@ -62,34 +62,17 @@ public final class VectorKernel implements Kernel {
     evenFirst = target.pairs(target.stages().getFirst());
     MethodHandles.Lookup lookup = kernel.define();
     given = target.rowNumbers();
-    rows =
-        target.hasVectorsOfRows()
-            ? HiddenClass.method(lookup, "rows", void.class, Frame.class, int.class)
-            : null;
     boolean hasElements = target.stages().getFirst().hasElements();
-    elements =
-        hasElements
-            ? HiddenClass.method(
-                lookup,
-                "elements",
-                void.class,
-                Frame.class,
-                Frame.class,
-                int.class,
-                int.class,
-                int.class,
-                int.class)
-            : null;
-    tail =
-        width > 0
-            ? null
-            : HiddenClass.method(
-                lookup, "tail0", void.class, Frame.class, int.class, int.class, int.class);
-    secondTail =
-        width > 0 || target.stages().size() == 1
-            ? null
-            : HiddenClass.method(
-                lookup, "tail1", void.class, Frame.class, int.class, int.class, int.class);
+    boolean hasTails = width == 0;
+    rows = target.hasVectorsOfRows() ? method(lookup, "rows", 1, 1) : null;
+    elements = hasElements ? method(lookup, "elements", 2, 4) : null;
+    tail = hasTails ? method(lookup, "tail0", 1, 3) : null;
+    secondTail = hasTails && target.stages().size() > 1 ? method(lookup, "tail1", 1, 3) : null;
+  }
+
+  private static MethodHandle method(
+      MethodHandles.Lookup lookup, String name, int frames, int ints) {
+    return HiddenClass.method(lookup, name, void.class, frames, ints);
   }
 
   /** The kernel of a target, made once. */
@@ -145,7 +128,7 @@ public final class VectorKernel implements Kernel {
         sums(frame, frame, rows, to);
       }
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -158,7 +141,7 @@ public final class VectorKernel implements Kernel {
     try {
       sums(frame, second, rows, width);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
   }
 
@@ -208,7 +191,7 @@ public final class VectorKernel implements Kernel {
     try {
       lanes(frame, frame, 1, n);
     } catch (Throwable e) {
-      throw thrown(e);
+      throw HiddenClass.thrown(e);
     }
     RowSum.closeSuperBlock(frame, sumCount);
   }
@@ -229,13 +212,5 @@ public final class VectorKernel implements Kernel {
         numbers[r] = numbers[rows - 1];
       }
     }
-  }
-
-  /** Rethrows the exception of a kernel; kernels throw no checked exceptions. */
-  private static RuntimeException thrown(Throwable e) {
-    if (e instanceof Error error) {
-      throw error;
-    }
-    return (RuntimeException) e;
   }
 }

@@ -102,7 +102,7 @@ final class Trial implements AutoCloseable {
   /** Whether a kernel has the bits of plain Java. */
   static boolean passes(Target target, MachineKernel kernel) {
     int unsummed = target.width() == 0 ? UNSUMMED : 0;
-    if (!refuses(target)) {
+    if (target.stages().stream().noneMatch(Stage::hasRanges)) {
       int rows = target.group() + 2;
       return passes(target, kernel, NONE, rows, 0) && passes(target, kernel, NONE, rows, unsummed);
     }
@@ -119,18 +119,6 @@ final class Trial implements AutoCloseable {
       done += target.together(target.group() + 2 - done);
     }
     return done;
-  }
-
-  /** Whether a kernel is for rows within ranges alone. */
-  private static boolean refuses(Target target) {
-    for (Stage stage : target.stages()) {
-      for (Stage.Statement statement : stage.statements()) {
-        if (statement instanceof Stage.Range) {
-          return true;
-        }
-      }
-    }
-    return false;
   }
 
   /**
