@@ -37,7 +37,7 @@ final class RowsInPieces implements Worker {
   /** What is kept with the frame of plain Java. */
   static final class Memory implements Frame.Own {
     private final MachineFrame frame = new MachineFrame();
-    private final ColumnCopies sums = new ColumnCopies();
+    private final ThreadMemory sums = new ThreadMemory();
 
     /** By place: the arrays that rows are in; null in native memory. */
     private final MemorySegment[] arrays = new MemorySegment[Tensor.Access.ELEMENT.places()];

@@ -43,9 +43,7 @@ final class WholeRows implements Worker {
   }
 
   private final MachineFrame frame = new MachineFrame();
-  private final ColumnCopies columns = new ColumnCopies();
-
-  private final PassedRows passed = new PassedRows();
+  private final ThreadMemory memory = new ThreadMemory();
 
   /** By place: the addresses of sums over rows. */
   private final long[] addresses = new long[Tensor.Access.COLUMN.places()];
@@ -85,12 +83,12 @@ final class WholeRows implements Worker {
       set(call.choices());
     }
     period = call.period();
-    columns.reserve(call);
+    memory.reserve(call);
     piece = call.rows(Backward.DY) == null ? PIECE : BACKWARD_PIECE;
     most = MachineFrame.MAX_ROWS;
     if (kernel.has(Forward.GATED)) {
       long bytes = (long) width * (call.float64() ? Double.BYTES : Float.BYTES);
-      most = passed.place(frame, Forward.GATED, bytes, kernel.together(most));
+      most = memory.pass(frame, Forward.GATED, bytes, kernel.together(most));
     }
   }
 
@@ -119,7 +117,7 @@ final class WholeRows implements Worker {
       return false;
     }
     MemorySegment kept = call.columnOfNorm(column);
-    MemorySegment there = kept == null ? columns.copy(column, numbers, width) : kept;
+    MemorySegment there = kept == null ? memory.copy(column, numbers, width) : kept;
     frame.point(column, there.address());
     return kept != null;
   }
@@ -127,21 +125,20 @@ final class WholeRows implements Worker {
   @Override
   public void close() {
     frame.clear();
-    columns.shrink();
+    memory.shrink();
     call = null;
     kernel = null;
     if (!POOL.giveBack(this)) {
       frame.close();
-      columns.close();
-      passed.close();
+      memory.close();
     }
   }
 
   @Override
   public long run(long from, long to, Object[] sums) {
     if (sums != null) {
-      columns.take(sums, width, addresses);
-      for (Tensor sum : ColumnCopies.SUMS) {
+      memory.take(sums, width, addresses);
+      for (Tensor sum : ThreadMemory.SUMS) {
         frame.point(sum, addresses[sum.place()]);
       }
     }
@@ -160,7 +157,7 @@ final class WholeRows implements Worker {
       }
       place(row);
     }
-    columns.giveBack(sums, width);
+    memory.giveBack(sums, width);
     return row - from;
   }
 

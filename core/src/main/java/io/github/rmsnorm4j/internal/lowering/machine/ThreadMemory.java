@@ -10,17 +10,24 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies of columns in native memory, where machine code reads them or adds to them. One thread
- * uses them at a time. Their owner closes them.
+ * Native memory of one thread beside its frame: copies of columns, which machine code reads or adds
+ * to, and rows that one stage of a kernel stores and later ones read. Its owner closes it.
  */
-final class ColumnCopies implements AutoCloseable {
+final class ThreadMemory implements AutoCloseable {
   /** The tensors that are sums over rows. */
   static final Tensor[] SUMS = {Backward.GAIN_GRADIENT, Backward.BIAS_GRADIENT};
 
-  /** Longer copies are given back after each call. */
+  /** What is longer is given back after each call. */
   private static final long MAX_KEPT = Double.BYTES << 16;
 
-  private final NativeMemory[] copies = new NativeMemory[Tensor.Access.COLUMN.places()];
+  /** Bytes of the passed rows that have places of their own. */
+  private static final int PASSED = 1 << 14;
+
+  /** The place behind those of columns. */
+  private static final int ROWS = Tensor.Access.COLUMN.places();
+
+  /** By place of a column, and then passed rows. */
+  private final NativeMemory[] rooms = new NativeMemory[ROWS + 1];
 
   /** Makes room for the sums of a call, before it begins. */
   void reserve(Call call) {
@@ -33,6 +40,22 @@ final class ColumnCopies implements AutoCloseable {
         room(Backward.BIAS_GRADIENT.place(), bytes);
       }
     }
+  }
+
+  /**
+   * Points a frame at passed rows. A row stays in the first-level cache: the next row takes its
+   * place, or a few rows that go through the stages together have places of their own.
+   *
+   * @param rowBytes the length of a row
+   * @param together rows that go through the stages of the kernel together, at most
+   * @return how many rows one call of the kernel may have
+   */
+  int pass(MachineFrame frame, Tensor rows, long rowBytes, int together) {
+    int places = together == 1 ? 1 : Math.max(together, (int) (PASSED / rowBytes));
+    long address = room(ROWS, places * rowBytes).address();
+    frame.place(rows, null, address, places == 1 ? 0 : rowBytes);
+    frame.jump(rows, 0);
+    return places == 1 ? MachineFrame.MAX_ROWS : places;
   }
 
   /** A copy of the first numbers of an array. */
@@ -62,40 +85,40 @@ final class ColumnCopies implements AutoCloseable {
     for (Tensor sum : SUMS) {
       Object array = sums == null ? null : sums[sum.place()];
       if (array != null) {
-        MemorySegment room = copies[sum.place()].segment();
+        MemorySegment room = rooms[sum.place()].segment();
         MemorySegment.copy(room, ColumnMemory.layout(array), 0, array, 0, width);
       }
     }
   }
 
   private MemorySegment room(int place, long bytes) {
-    if (copies[place] == null || copies[place].segment().byteSize() < bytes) {
+    if (rooms[place] == null || rooms[place].segment().byteSize() < bytes) {
       close(place);
-      copies[place] = ColumnMemory.take(bytes);
+      rooms[place] = ColumnMemory.take(bytes);
     }
-    return copies[place].segment();
+    return rooms[place].segment();
   }
 
-  /** Gives long copies back. */
+  /** Gives long memory back. */
   void shrink() {
-    for (int place = 0; place < copies.length; place++) {
-      if (copies[place] != null && copies[place].segment().byteSize() > MAX_KEPT) {
+    for (int place = 0; place < rooms.length; place++) {
+      if (rooms[place] != null && rooms[place].segment().byteSize() > MAX_KEPT) {
         close(place);
       }
     }
   }
 
   private void close(int place) {
-    NativeMemory copy = copies[place];
-    copies[place] = null;
-    if (copy != null) {
-      ColumnMemory.giveBack(copy);
+    NativeMemory room = rooms[place];
+    rooms[place] = null;
+    if (room != null) {
+      ColumnMemory.giveBack(room);
     }
   }
 
   @Override
   public void close() {
-    for (int place = 0; place < copies.length; place++) {
+    for (int place = 0; place < rooms.length; place++) {
       close(place);
     }
   }
