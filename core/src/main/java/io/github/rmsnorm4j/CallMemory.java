@@ -79,7 +79,7 @@ record CallMemory(boolean addresses) {
   /** Whether other threads than the caller's may access all rows; some may be null. */
   static boolean isOfAnyThread(@Nullable Rows... rows) {
     for (Rows one : rows) {
-      if (one != null && !isOfAnyThread(one.segment())) {
+      if (one != null && !RowMemory.isOfAnyThread(one.segment())) {
         return false;
       }
     }
@@ -88,12 +88,8 @@ record CallMemory(boolean addresses) {
 
   /** Whether other threads than the caller's may access codes and scales. */
   static boolean isOfAnyThread(QuantizedRows q) {
-    return isOfAnyThread(q.codes()) && (q.scales() == null || isOfAnyThread(q.scales()));
-  }
-
-  /** Whether other threads than the caller's may access memory. */
-  static boolean isOfAnyThread(MemorySegment segment) {
-    return RowMemory.isOfAnyThread(segment);
+    return RowMemory.isOfAnyThread(q.codes())
+        && (q.scales() == null || RowMemory.isOfAnyThread(q.scales()));
   }
 
   /** Whether other threads than the caller's can work on all rows: copies check the owner. */

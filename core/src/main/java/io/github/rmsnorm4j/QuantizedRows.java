@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.internal.backend.RowMemory;
+import io.github.rmsnorm4j.internal.device.RowSpan;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.quantized.CodeMemory;
@@ -134,13 +135,7 @@ public final class QuantizedRows {
               stride,
               Long.MAX_VALUE / bytes));
     }
-    long needed = -1;
-    try {
-      long span = rows == 0 ? 0 : Math.addExact(Math.multiplyExact(rows - 1, stride), ofRow);
-      needed = Math.multiplyExact(span, (long) bytes);
-    } catch (ArithmeticException e) {
-      // Over 2^63.
-    }
+    long needed = RowSpan.bytes(rows, ofRow, stride, bytes);
     if (needed < 0 || needed > memory.byteSize()) {
       throw new IndexOutOfBoundsException(
           String.format(

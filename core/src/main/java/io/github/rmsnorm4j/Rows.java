@@ -25,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * token alone: take rows of width {@code heads * d}, and a norm with {@link
  * NormBuilder#groupSize(int) groupSize(d)} if each head is normalised. The number of rows may be 0;
  * a row has at least one element. The view may be larger than 2^31 bytes.
+ *
+ * <p>A direct {@link FloatBuffer}, {@link DoubleBuffer} or {@link ShortBuffer} does not tell
+ * whether it is a view of a mapped file. So its rows are copied through a small buffer. Its {@link
+ * ByteBuffer}, or a segment of native memory, is faster.
  */
 public final class Rows {
   private final MemorySegment segment;
@@ -72,12 +76,8 @@ public final class Rows {
    * @throws IllegalArgumentException if the width is below 1 or does not divide the length
    */
   public static Rows of(float[] array, int width) {
-    return new Rows(
-        MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
-        ElementType.FLOAT32,
-        whole(array.length, width),
-        width,
-        width);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(segment, ElementType.FLOAT32, whole(array.length, width), width, width);
   }
 
   /**
@@ -107,13 +107,9 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(float[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from =
-        from(
-            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
-            offset,
-            array.length,
-            Float.BYTES);
-    return new Rows(from, ElementType.FLOAT32, rows, width, rowStride);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(
+        from(segment, offset, Float.BYTES), ElementType.FLOAT32, rows, width, rowStride);
   }
 
   /**
@@ -124,12 +120,8 @@ public final class Rows {
    * @throws IllegalArgumentException if the width is below 1 or does not divide the length
    */
   public static Rows of(double[] array, int width) {
-    return new Rows(
-        MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
-        ElementType.FLOAT64,
-        whole(array.length, width),
-        width,
-        width);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(segment, ElementType.FLOAT64, whole(array.length, width), width, width);
   }
 
   /**
@@ -159,13 +151,9 @@ public final class Rows {
    * @throws IndexOutOfBoundsException if the rows reach past the array
    */
   public static Rows of(double[] array, int offset, int rows, int width, long rowStride) {
-    MemorySegment from =
-        from(
-            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
-            offset,
-            array.length,
-            Double.BYTES);
-    return new Rows(from, ElementType.FLOAT64, rows, width, rowStride);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(
+        from(segment, offset, Double.BYTES), ElementType.FLOAT64, rows, width, rowStride);
   }
 
   /**
@@ -213,13 +201,8 @@ public final class Rows {
    */
   public static Rows of(
       short[] array, ElementType type, int offset, int rows, int width, long rowStride) {
-    MemorySegment from =
-        from(
-            MemorySegment.ofArray(NormArguments.requireNonNull(array, "array")),
-            offset,
-            array.length,
-            Short.BYTES);
-    return new Rows(from, narrow(type), rows, width, rowStride);
+    MemorySegment segment = MemorySegment.ofArray(NormArguments.requireNonNull(array, "array"));
+    return new Rows(from(segment, offset, Short.BYTES), narrow(type), rows, width, rowStride);
   }
 
   /**
@@ -272,10 +255,6 @@ public final class Rows {
    * {@return a view of the remaining elements of a float32 buffer, direct or not, as rows without
    * gaps}
    *
-   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
-   * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
-   * is faster.
-   *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
    * @param width elements per row
@@ -283,21 +262,13 @@ public final class Rows {
    *     remaining elements, or the byte order is not native
    */
   public static Rows of(FloatBuffer buffer, int width) {
-    return of(
-        buffer,
-        NormArguments.requireNonNull(buffer, "buffer").order(),
-        ElementType.FLOAT32,
-        buffer.remaining(),
-        width);
+    ByteOrder order = NormArguments.requireNonNull(buffer, "buffer").order();
+    return of(buffer, order, ElementType.FLOAT32, buffer.remaining(), width);
   }
 
   /**
    * {@return a view of the remaining elements of a float64 buffer, direct or not, as rows without
    * gaps}
-   *
-   * <p>A direct buffer of this class does not tell whether it is a view of a mapped file. So its
-   * rows are copied through a small buffer. Its {@link ByteBuffer}, or a segment of native memory,
-   * is faster.
    *
    * @param buffer the elements from position to limit, a multiple of the width, in native byte
    *     order
@@ -306,12 +277,8 @@ public final class Rows {
    *     remaining elements, or the byte order is not native
    */
   public static Rows of(DoubleBuffer buffer, int width) {
-    return of(
-        buffer,
-        NormArguments.requireNonNull(buffer, "buffer").order(),
-        ElementType.FLOAT64,
-        buffer.remaining(),
-        width);
+    ByteOrder order = NormArguments.requireNonNull(buffer, "buffer").order();
+    return of(buffer, order, ElementType.FLOAT64, buffer.remaining(), width);
   }
 
   /**
@@ -326,12 +293,8 @@ public final class Rows {
    *     not divide the number of remaining elements, or the byte order is not native
    */
   public static Rows of(ShortBuffer buffer, ElementType type, int width) {
-    return of(
-        buffer,
-        NormArguments.requireNonNull(buffer, "buffer").order(),
-        narrow(type),
-        buffer.remaining(),
-        width);
+    ByteOrder order = NormArguments.requireNonNull(buffer, "buffer").order();
+    return of(buffer, order, narrow(type), buffer.remaining(), width);
   }
 
   /**
@@ -368,10 +331,7 @@ public final class Rows {
   }
 
   private static ElementType requireType(@Nullable ElementType type) {
-    if (type == null) {
-      throw new NullPointerException("type is null");
-    }
-    return type;
+    return NormArguments.requireNonNull(type, "type");
   }
 
   private static long whole(int elements, int width) {
@@ -385,7 +345,8 @@ public final class Rows {
     return elements / width;
   }
 
-  private static MemorySegment from(MemorySegment array, int offset, int length, int bytes) {
+  private static MemorySegment from(MemorySegment array, int offset, int bytes) {
+    long length = array.byteSize() / bytes;
     if (offset < 0 || offset > length) {
       throw new IndexOutOfBoundsException(
           "offset is " + offset + ", it may be 0 to the array's length, " + length);

@@ -40,8 +40,8 @@ public final class RowSpan {
     return bytes;
   }
 
-  /** -1 if a long cannot hold it. */
-  private static long bytes(long rows, int width, long rowStride, int ofElement) {
+  /** Bytes from the first element of rows to the end of the last; -1 if a long cannot hold them. */
+  public static long bytes(long rows, long width, long rowStride, int ofElement) {
     if (rows == 0) {
       return 0;
     }
