@@ -28,7 +28,6 @@ public final class StagedRows implements Worker {
   private static final int CHUNK_OF_TWO = 1 << 13;
 
   private final Frame frame = new Frame();
-  private final KeptNumbers numbers = new KeptNumbers(frame);
   private final RowAccess[] access = new RowAccess[Tensor.Access.ELEMENT.places()];
   private final Staging[] staging = new Staging[Tensor.Access.ELEMENT.places()];
   private Pool<StagedRows> pool;
@@ -82,7 +81,6 @@ public final class StagedRows implements Worker {
     frame.set(Forward.EPSILON, call.choices().epsilon());
     frame.point(Forward.GAIN, program.columns.of(call, Forward.GAIN));
     frame.point(Forward.BIAS, program.columns.of(call, Forward.BIAS));
-    numbers.begin(call);
   }
 
   /** What the kernels work on. */
@@ -116,13 +114,13 @@ public final class StagedRows implements Worker {
     for (long row = from; row < to; row += rows) {
       rows = (int) Math.min(chunk, to - row);
       placeWhole(row, rows);
-      numbers.takeGiven(call, row, rows);
+      KeptNumbers.takeGiven(call, frame, row, rows);
       if (!steps(program.steps, 0, row, rows)) {
         stopped = rows;
         return row - from;
       }
       if (program.ranged == program.steps.length) {
-        numbers.keep(call, row, rows);
+        KeptNumbers.keep(call, frame, row, rows);
       }
     }
     return to - from;
@@ -172,7 +170,7 @@ public final class StagedRows implements Worker {
   public boolean ranged(long row, int rows) {
     program.steps[program.ranged].kernel().run(frame, rows, 0, 0);
     if (!frame.outOfRange) {
-      numbers.keep(call, row, rows);
+      KeptNumbers.keep(call, frame, row, rows);
     }
     return !frame.outOfRange;
   }
@@ -192,14 +190,14 @@ public final class StagedRows implements Worker {
 
   private void outOfRange(long row) {
     if (!call.float64()) {
-      numbers.keepOutOfRange(call, row, 1.0);
+      KeptNumbers.keepOutOfRange(call, frame, row, 1.0);
       steps(program.wide(), 0, row, 1);
       return;
     }
     Rescaled rescaled = program.rescaled();
     double scale = rescaled.statistic(this, row, call.choices());
     Kernel output = rescaled.output(scale);
-    numbers.keepOutOfRange(call, row, scale);
+    KeptNumbers.keepOutOfRange(call, frame, row, scale);
     if (scale != 1.0 && output != null) {
       elements(output, program.steps[program.steps.length - 1], row, 1);
       return;

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Two frames may share everything except the rectangles: then one kernel sums rows of the first
  * while it writes rows of the second.
  */
-public final class Frame implements AutoCloseable {
+public final class Frame implements RowNumbers, AutoCloseable {
   /** What a back end keeps in a frame. */
   public interface Own extends AutoCloseable {
     @Override
@@ -120,6 +120,21 @@ public final class Frame implements AutoCloseable {
   /** A per-row scalar, of each row. */
   public double[] of(Tensor number) {
     return ofRow[number.place()];
+  }
+
+  @Override
+  public void set(int place, double[] from, int at, int n) {
+    System.arraycopy(from, at, ofRow[place], 0, n);
+  }
+
+  @Override
+  public void zero(int place, int n) {
+    Arrays.fill(ofRow[place], 0, n, 0.0);
+  }
+
+  @Override
+  public void copy(int place, int n, double[] into, int at) {
+    System.arraycopy(ofRow[place], 0, into, at, n);
   }
 
   public void set(Tensor number, double value) {

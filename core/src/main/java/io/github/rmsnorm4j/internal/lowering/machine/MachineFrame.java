@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.RowNumbers;
 import io.github.rmsnorm4j.internal.machine.FloatingPointState;
 import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
@@ -15,7 +16,7 @@ import java.util.Arrays;
  * What machine code works on: rows, columns and numbers, in native memory of its own. One thread
  * uses it at a time. Its owner closes it.
  */
-final class MachineFrame implements AutoCloseable {
+final class MachineFrame implements RowNumbers, AutoCloseable {
   /** Rows that a kernel does at once, at most. */
   static final int MAX_ROWS = 256;
 
@@ -100,13 +101,19 @@ final class MachineFrame implements AutoCloseable {
     area.set(JAVA_DOUBLE, Area.of(number) + (long) row * Double.BYTES, value);
   }
 
-  /** The number of n rows that has a place, from an array. */
-  void set(int place, double[] from, int row, int n) {
-    MemorySegment.copy(from, row, area, JAVA_DOUBLE, Area.numbers(place), n);
+  @Override
+  public void set(int place, double[] from, int at, int n) {
+    MemorySegment.copy(from, at, area, JAVA_DOUBLE, Area.numbers(place), n);
   }
 
-  void zero(Tensor number, int n) {
-    area.asSlice(Area.of(number), (long) n * Double.BYTES).fill((byte) 0);
+  @Override
+  public void zero(int place, int n) {
+    area.asSlice(Area.numbers(place), (long) n * Double.BYTES).fill((byte) 0);
+  }
+
+  @Override
+  public void copy(int place, int n, double[] into, int at) {
+    MemorySegment.copy(area, JAVA_DOUBLE, Area.numbers(place), into, at, n);
   }
 
   /** Elements of a row, and those of them that row sums are of. */
@@ -128,10 +135,5 @@ final class MachineFrame implements AutoCloseable {
       long at = Area.numbers(place) + (long) row * Double.BYTES;
       MemorySegment.copy(area, JAVA_DOUBLE, at, to.ofRow[place], 0, n);
     }
-  }
-
-  /** Copies the number of n rows that has a place to an array. */
-  void copy(int place, int n, double[] into, int from) {
-    MemorySegment.copy(area, JAVA_DOUBLE, Area.numbers(place), into, from, n);
   }
 }

@@ -148,9 +148,9 @@ final class WholeRows implements Worker {
     while (true) {
       first = row;
       rows = (int) Math.min(most, to - row);
-      takeGiven((int) row, rows);
+      KeptNumbers.takeGiven(call, frame, row, rows);
       done = kernel.run(frame, rows);
-      keep((int) row, done);
+      KeptNumbers.keep(call, frame, row, done);
       row += done;
       if (row == to || done < rows) {
         break;
@@ -193,34 +193,6 @@ final class WholeRows implements Worker {
           frame.jump(tensor, jump);
         }
       }
-    }
-  }
-
-  /** Takes the numbers of rows that are given. A mean that the forward pass did not keep is 0. */
-  private void takeGiven(int row, int rows) {
-    double[][] given = call.given();
-    if (given == null) {
-      return;
-    }
-    for (int place = 0; place < given.length; place++) {
-      if (given[place] != null) {
-        frame.set(place, given[place], row, rows);
-      }
-    }
-    if (call.choices().isCentred() && given[Forward.MEAN.place()] == null) {
-      frame.zero(Forward.MEAN, rows);
-    }
-  }
-
-  private void keep(int row, int rows) {
-    double[][] kept = call.kept();
-    for (int place = 0; kept != null && place < kept.length; place++) {
-      if (kept[place] != null) {
-        frame.copy(place, rows, kept[place], row);
-      }
-    }
-    if (kept != null && !call.float64()) {
-      KeptNumbers.round(kept[Forward.RSTD.place()], row, rows);
     }
   }
 }
