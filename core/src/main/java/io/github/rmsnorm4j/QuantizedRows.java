@@ -31,12 +31,6 @@ import org.jspecify.annotations.Nullable;
 public final class QuantizedRows {
   private final QuantizedType type;
   private final long rows;
-  private final int width;
-  private final MemorySegment codes;
-  private final long codeStride;
-  private final @Nullable MemorySegment scales;
-  private final long scaleStride;
-  private final float scale;
   private final CodeMemory memory;
 
   private QuantizedRows(
@@ -51,10 +45,6 @@ public final class QuantizedRows {
     long rowBytes = requireShape(type, rows, width);
     this.type = type;
     this.rows = rows;
-    this.width = width;
-    this.codeStride = codeStride;
-    this.scaleStride = scaleStride;
-    this.scale = scale;
     int scalesOfRow = type.scales(width);
     requireScales(type, scales != null);
     if (type.format().given() != scale > 0) {
@@ -63,18 +53,15 @@ public final class QuantizedRows {
               + type
               + (scale > 0 ? ", no scale is given for it" : ", one scale must be given for it"));
     }
-    this.codes = slice(codes, rows, rowBytes, codeStride, 1, "codes", "bytes");
-    this.scales =
-        scales == null
-            ? null
-            : slice(scales, rows, scalesOfRow, scaleStride, Float.BYTES, "scales", "scales");
     memory =
         new CodeMemory(
             type.format(),
             width,
-            this.codes,
+            slice(codes, rows, rowBytes, codeStride, 1, "codes", "bytes"),
             codeStride,
-            this.scales,
+            scales == null
+                ? null
+                : slice(scales, rows, scalesOfRow, scaleStride, Float.BYTES, "scales", "scales"),
             scaleStride * Float.BYTES,
             scale);
   }
@@ -365,38 +352,39 @@ public final class QuantizedRows {
 
   /** {@return the length of a row in elements, a multiple of the type's block} */
   public int width() {
-    return width;
+    return memory.width();
   }
 
   /** {@return the memory of the codes, from the first byte of the first row to the last one} */
   public MemorySegment codes() {
-    return codes;
+    return memory.codes();
   }
 
   /** {@return the distance between rows of codes in bytes} */
   public long codeStride() {
-    return codeStride;
+    return memory.codeStride();
   }
 
   /** {@return the memory of the scales, or null if the type has no such memory} */
   public @Nullable MemorySegment scales() {
-    return scales;
+    return memory.scales();
   }
 
   /** {@return the distance between rows of scales in scales; 0 if the type has no such memory} */
   public long scaleStride() {
-    return scaleStride;
+    return memory.scaleStride() / Float.BYTES;
   }
 
   /** {@return the scale that is given for all blocks; 0 if the type has others} */
   public float scale() {
-    return scale;
+    return memory.scale();
   }
 
   /** For example {@code 128 x 4096 q8_0}. */
   @Override
   public String toString() {
-    String shape = rows + " x " + width + " " + type;
-    return codeStride == type.rowBytes(width) ? shape : shape + " at a stride of " + codeStride;
+    String shape = rows + " x " + width() + " " + type;
+    boolean isDense = codeStride() == type.rowBytes(width());
+    return isDense ? shape : shape + " at a stride of " + codeStride();
   }
 }
