@@ -82,11 +82,6 @@ public final class L2Norm extends Norm {
       super(spec, NormSpec.Kind.L2_NORM, width);
     }
 
-    @Override
-    Builder self() {
-      return this;
-    }
-
     /** {@return an immutable norm with the choices made so far} */
     @Override
     public L2Norm build() {

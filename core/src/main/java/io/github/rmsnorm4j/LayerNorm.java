@@ -91,11 +91,6 @@ public final class LayerNorm extends Norm {
       super(spec, NormSpec.Kind.LAYER_NORM, width);
     }
 
-    @Override
-    Builder self() {
-      return this;
-    }
-
     /** {@return an immutable norm with the choices made so far} */
     @Override
     public LayerNorm build() {

@@ -34,7 +34,11 @@ public abstract sealed class NormBuilder<B extends NormBuilder<B>>
     this.spec = spec;
   }
 
-  abstract B self();
+  /** Each builder has itself as B. */
+  @SuppressWarnings("unchecked")
+  final B self() {
+    return (B) this;
+  }
 
   /**
    * {@return an immutable norm with the choices made so far}

@@ -153,11 +153,6 @@ public final class RmsNorm extends Norm {
       super(spec, NormSpec.Kind.RMS_NORM, width);
     }
 
-    @Override
-    Builder self() {
-      return this;
-    }
-
     /**
      * Where the row is rounded between input and output.
      *
