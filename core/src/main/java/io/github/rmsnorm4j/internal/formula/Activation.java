@@ -26,6 +26,6 @@ final class Activation {
   }
 
   private static Value one(Value z) {
-    return z.float64() ? Value.literal(1.0) : Value.floatLiteral(1f);
+    return Value.literal(1.0, z.float64());
   }
 }

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.internal.formula;
 
+import java.util.Arrays;
+
 /**
  * {@code exp(-z)} as docs/numerics.md defines it: a sequence of operations of the type of z, each
  * rounded once.
@@ -26,58 +28,52 @@ record Exponential(
     Value ln2Rest,
     Value[] polynomial) {
   private static final Exponential OF_FLOAT32 =
-      new Exponential(
-          Value.floatLiteral(-89f),
-          Value.floatLiteral(87.25f),
-          Value.floatLiteral(0x1.8p23f - 1),
-          Value.floatLiteral(-0x1.715476p0f),
-          Value.floatLiteral(0x1.62e4p-1f),
-          Value.floatLiteral(0x1.7f7d1cp-20f),
-          floats(
-              0x1.6a2426p-9f,
-              -0x1.1239ecp-6f,
-              0x1.5558f2p-4f,
-              -0x1.555492p-2f,
-              0x1.fffffcp-1f,
-              -2f,
-              2f));
+      of(
+          false,
+          -89.0,
+          87.25,
+          0x1.8p23 - 1,
+          -0x1.715476p0,
+          0x1.62e4p-1,
+          0x1.7f7d1cp-20,
+          0x1.6a2426p-9,
+          -0x1.1239ecp-6,
+          0x1.5558f2p-4,
+          -0x1.555492p-2,
+          0x1.fffffcp-1,
+          -2.0,
+          2.0);
 
   private static final Exponential OF_FLOAT64 =
-      new Exponential(
-          Value.literal(-710.0),
-          Value.literal(708.5),
-          Value.literal(0x1.8p52 - 1),
-          Value.literal(-0x1.71547652b82fep0),
-          Value.literal(0x1.62e42fefap-1),
-          Value.literal(0x1.cf79abc9e3b3ap-40),
-          doubles(
-              -0x1.ad7f756085efep-25,
-              0x1.28ad689efc028p-21,
-              -0x1.71df253d67c35p-18,
-              0x1.a0199a16e706dp-15,
-              -0x1.a01a012a686ccp-12,
-              0x1.6c16c184266aap-9,
-              -0x1.1111111127b9fp-6,
-              0x1.555555555088cp-4,
-              -0x1.55555555554fap-2,
-              0x1.000000000000ap0,
-              -2.0,
-              2.0));
+      of(
+          true,
+          -710.0,
+          708.5,
+          0x1.8p52 - 1,
+          -0x1.71547652b82fep0,
+          0x1.62e42fefap-1,
+          0x1.cf79abc9e3b3ap-40,
+          -0x1.ad7f756085efep-25,
+          0x1.28ad689efc028p-21,
+          -0x1.71df253d67c35p-18,
+          0x1.a0199a16e706dp-15,
+          -0x1.a01a012a686ccp-12,
+          0x1.6c16c184266aap-9,
+          -0x1.1111111127b9fp-6,
+          0x1.555555555088cp-4,
+          -0x1.55555555554fap-2,
+          0x1.000000000000ap0,
+          -2.0,
+          2.0);
 
-  private static Value[] floats(float... numbers) {
-    Value[] literals = new Value[numbers.length];
-    for (int i = 0; i < literals.length; i++) {
-      literals[i] = Value.floatLiteral(numbers[i]);
+  /** From the numbers of the components, in their order. */
+  private static Exponential of(boolean float64, double... numbers) {
+    Value[] all = new Value[numbers.length];
+    for (int i = 0; i < all.length; i++) {
+      all[i] = Value.literal(numbers[i], float64);
     }
-    return literals;
-  }
-
-  private static Value[] doubles(double... numbers) {
-    Value[] literals = new Value[numbers.length];
-    for (int i = 0; i < literals.length; i++) {
-      literals[i] = Value.literal(numbers[i]);
-    }
-    return literals;
+    Value[] polynomial = Arrays.copyOfRange(all, 6, all.length);
+    return new Exponential(all[0], all[1], all[2], all[3], all[4], all[5], polynomial);
   }
 
   /**
@@ -97,6 +93,6 @@ record Exponential(
     for (int i = 1; i < polynomial.length; i++) {
       sum = sum.fma(rest, polynomial[i]);
     }
-    return sum.fma(shifted.power(), z.float64() ? Value.literal(1.0) : Value.floatLiteral(1f));
+    return sum.fma(shifted.power(), Value.literal(1.0, z.float64()));
   }
 }

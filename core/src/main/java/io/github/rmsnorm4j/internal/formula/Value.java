@@ -148,6 +148,11 @@ public final class Value {
     return of(Kind.LITERAL, null, ElementType.FLOAT32, number);
   }
 
+  /** A constant that is float64 or, rounded, float32. */
+  static Value literal(double number, boolean float64) {
+    return float64 ? literal(number) : floatLiteral((float) number);
+  }
+
   public Kind kind() {
     return key.kind;
   }
