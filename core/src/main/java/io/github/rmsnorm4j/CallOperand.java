@@ -27,6 +27,9 @@ enum CallOperand {
   DGAIN("dgain", true),
   DBIAS("dbias", true);
 
+  /** The rows of forward calls. */
+  static final List<CallOperand> ROWS = List.of(X, RESIDUAL, Z, Y, GAIN, BIAS);
+
   /** The operands of forward calls; a call lacks some. */
   static final List<CallOperand> FORWARD =
       List.of(X, RESIDUAL, Z, Y, GAIN, BIAS, Q, LENGTH, MEAN, RSTD);

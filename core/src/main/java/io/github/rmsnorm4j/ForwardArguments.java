@@ -66,18 +66,11 @@ final class ForwardArguments {
   static void requireApart(Norm norm, Saved saved, ForwardCall of) {
     // An RMSNorm keeps no mean, so it leaves that of an earlier call as it is.
     double[] mean = norm.spec().isCentred() ? saved.mean() : null;
-    requireApart(saved, mean, CallOperand.X, of.x);
-    requireApart(saved, mean, CallOperand.RESIDUAL, of.residual);
-    requireApart(saved, mean, CallOperand.Z, of.z);
-    requireApart(saved, mean, CallOperand.Y, of.y);
-    requireApart(saved, mean, CallOperand.GAIN, of.gain);
-    requireApart(saved, mean, CallOperand.BIAS, of.bias);
-  }
-
-  private static void requireApart(
-      Saved saved, double @Nullable [] mean, CallOperand other, @Nullable Rows rows) {
-    CallOperands.requireApart(CallOperand.MEAN, mean, other, rows);
-    CallOperands.requireApart(CallOperand.RSTD, saved.rstd(), other, rows);
+    for (int i = 0; i < CallOperand.ROWS.size(); i++) {
+      CallOperand other = CallOperand.ROWS.get(i);
+      CallOperands.requireApart(CallOperand.MEAN, mean, other, of.of(other));
+      CallOperands.requireApart(CallOperand.RSTD, saved.rstd(), other, of.of(other));
+    }
   }
 
   /**
