@@ -110,7 +110,8 @@ final class MachineKernel {
     int group = narrow ? bits / Double.SIZE : hasStrips(stages, width) ? STRIPPED : 1;
     boolean bfloat16 = bits == 512 && Machine.here().bfloat16();
     int prefetched = streams ? Machine.here().prefetched() : 0;
-    return new Target(stages, bits, narrow ? width : 0, group, bfloat16, streams, prefetched);
+    return new Target(
+        stages, bits, narrow ? width : 0, group, bfloat16, streams, prefetched, false);
   }
 
   /** Whether a whole program adds to columns that do not stay in the first-level cache. */

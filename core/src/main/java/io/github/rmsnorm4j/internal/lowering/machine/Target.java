@@ -36,18 +36,6 @@ record Target(
     boolean streams,
     int prefetched,
     boolean periods) {
-  /** For rows at one stride. */
-  Target(
-      List<Stage> stages,
-      int bits,
-      int width,
-      int group,
-      boolean bfloat16,
-      boolean streams,
-      int prefetched) {
-    this(stages, bits, width, group, bfloat16, streams, prefetched, false);
-  }
-
   /** The same target for rows that are not all at one stride. */
   Target withPeriods() {
     return new Target(stages, bits, width, group, bfloat16, streams, prefetched, true);

@@ -179,7 +179,8 @@ record BackwardKind(
     boolean adds = gainGradient || biasGradient;
     int narrow = MachineKernel.target(stages(), bits, width, streams).width();
     int group = narrow > 0 ? bits / Double.SIZE : strips && adds ? MachineKernel.STRIPPED : 1;
-    return new Target(stages(), bits, narrow, group, rounds(bits), streams, prefetched(bits));
+    return new Target(
+        stages(), bits, narrow, group, rounds(bits), streams, prefetched(bits), false);
   }
 
   private int prefetched(int bits) {

@@ -142,6 +142,7 @@ record ForwardKind(
   private Target target(List<Stage> stages, int width) {
     Target target = MachineKernel.target(stages, bits, width, streams);
     int prefetched = !streams ? 0 : bits == 512 ? Short.BYTES : Long.BYTES;
-    return new Target(stages, bits, target.width(), target.group(), bfloat16, streams, prefetched);
+    return new Target(
+        stages, bits, target.width(), target.group(), bfloat16, streams, prefetched, false);
   }
 }
