@@ -2,7 +2,9 @@ package io.github.rmsnorm4j.internal.lowering;
 
 import static java.lang.constant.ConstantDescs.CD_int;
 
+import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.kernel.Frame;
+import io.github.rmsnorm4j.internal.kernel.Listings;
 import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.ClassFile;
 import java.lang.classfile.attribute.SourceFileAttribute;
@@ -12,51 +14,59 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** A class of generated code, whose source file is its listing. */
+/** A class of generated code and its listing, which is its source file in stack traces. */
 final class HiddenClass {
-  private HiddenClass() {}
+  private static final AtomicInteger COUNT = new AtomicInteger();
 
-  /** Writes the class. */
-  static byte[] bytes(String name, Consumer<ClassBuilder> methods) {
-    return ClassFile.of()
-        .build(
-            ClassDesc.of(HiddenClass.class.getPackageName(), name),
-            builder -> {
-              builder.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
-              builder.with(SourceFileAttribute.of(name + ".txt"));
-              methods.accept(builder);
-            });
+  private final String name;
+  private final StringBuilder listing = new StringBuilder();
+  private final byte[] bytes;
+  private ClassBuilder builder;
+
+  /**
+   * Writes the class.
+   *
+   * @param kind what its name begins with
+   */
+  HiddenClass(String kind, Consumer<HiddenClass> methods) {
+    name = kind + "_" + COUNT.incrementAndGet();
+    bytes =
+        ClassFile.of()
+            .build(
+                ClassDesc.of(HiddenClass.class.getPackageName(), name),
+                begun -> {
+                  begun.withFlags(ClassFile.ACC_FINAL | ClassFile.ACC_SYNTHETIC);
+                  begun.with(SourceFileAttribute.of(name + ".txt"));
+                  builder = begun;
+                  methods.accept(this);
+                });
   }
 
   /**
-   * Writes a static method and its listing.
+   * Writes a static method.
    *
    * @param frames parameters that are frames
    * @param ints parameters after them
    */
-  static void method(
-      ClassBuilder builder,
-      StringBuilder listing,
-      String name,
-      ClassDesc result,
-      int frames,
-      int ints,
-      Consumer<Code> body) {
-    listing.append(name).append(":\n");
+  void method(String method, ClassDesc result, int frames, int ints, Consumer<Code> body) {
+    listing.append(method).append(":\n");
     ClassDesc[] parameters = new ClassDesc[frames + ints];
     Arrays.fill(parameters, CD_int);
     Arrays.fill(parameters, 0, frames, Code.FRAME);
     builder.withMethodBody(
-        name,
+        method,
         MethodTypeDesc.of(result, parameters),
         ClassFile.ACC_STATIC,
         c -> body.accept(new Code(c, listing, parameters.length)));
   }
 
-  /** Defines the class. */
-  static MethodHandles.Lookup define(String name, byte[] bytes) {
+  /** Writes the listing if that is asked for, and defines the class. */
+  MethodHandles.Lookup define(List<Stage> stages) {
+    Listings.write(name, listing, stages);
     try {
       return MethodHandles.lookup().defineHiddenClass(bytes, true);
     } catch (IllegalAccessException e) {

@@ -3,46 +3,35 @@ package io.github.rmsnorm4j.internal.lowering;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.kernel.Listings;
-import java.lang.classfile.ClassBuilder;
 import java.lang.invoke.MethodHandles;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
-/** The hidden class of a kernel and its listing, which has the name that stack traces show. */
+/** The hidden class of a kernel. */
 final class KernelClass {
-  private static final AtomicInteger COUNT = new AtomicInteger();
-
   private final Target target;
-  private final String name;
-  private final StringBuilder text = new StringBuilder();
-  private final byte[] bytes;
+  private final HiddenClass written;
   private int calls;
 
   KernelClass(Target target) {
     this.target = target;
-    name = target.name() + "_" + COUNT.incrementAndGet();
-    bytes = HiddenClass.bytes(name, this::methods);
+    written = new HiddenClass(target.name(), this::methods);
   }
 
-  /** Writes the listing, and defines the class. */
   MethodHandles.Lookup define() {
-    Listings.write(name, text, target.stages());
-    return HiddenClass.define(name, bytes);
+    return written.define(target.stages());
   }
 
-  private void methods(ClassBuilder builder) {
+  private void methods(HiddenClass into) {
     Stage first = target.stages().getFirst();
     if (target.hasVectorsOfRows()) {
-      method(builder, "rows", 1, 1, this::rows);
+      into.method("rows", CD_void, 1, 1, this::rows);
     } else if (first.hasElements()) {
-      method(builder, "elements", 2, 4, this::elements);
+      into.method("elements", CD_void, 2, 4, this::elements);
     }
     // A kernel for one width has no elements after the last 32.
     for (int p = 0; p < target.stages().size() && target.width() == 0; p++) {
       Stage stage = target.stages().get(p);
       boolean evenFirst = target.pairs(stage);
-      method(builder, "tail" + p, 1, 3, code -> new TailLoop(stage, evenFirst, code).emit());
+      into.method("tail" + p, CD_void, 1, 3, code -> new TailLoop(stage, evenFirst, code).emit());
     }
   }
 
@@ -62,11 +51,6 @@ final class KernelClass {
     } else {
       new ColumnLoop(target, code).emit();
     }
-  }
-
-  private void method(
-      ClassBuilder builder, String method, int frames, int ints, Consumer<Code> body) {
-    HiddenClass.method(builder, text, method, CD_void, frames, ints, body);
   }
 
   /** Calls of the Vector API in the loop over elements, or over rows. */

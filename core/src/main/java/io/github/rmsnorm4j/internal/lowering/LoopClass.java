@@ -4,62 +4,48 @@ import static java.lang.constant.ConstantDescs.CD_boolean;
 import static java.lang.constant.ConstantDescs.CD_void;
 
 import io.github.rmsnorm4j.internal.formula.Stage;
-import io.github.rmsnorm4j.internal.kernel.Listings;
-import java.lang.classfile.ClassBuilder;
 import java.lang.classfile.CodeBuilder;
 import java.lang.constant.ClassDesc;
 import java.lang.invoke.MethodHandles;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
-/** The hidden class with the loops of a stage, and its listing. */
+/** The hidden class with the loops of a stage. */
 final class LoopClass {
-  private static final AtomicInteger COUNT = new AtomicInteger();
-
   /** {@code numbers}: the rows, after the frame. */
   private static final int FROM_ROW = 1;
 
   private static final int TO_ROW = 2;
 
   private final LoopPlan plan;
-  private final StringBuilder text = new StringBuilder();
-  private final String name;
 
   LoopClass(LoopPlan plan) {
     this.plan = plan;
-    String kind = !plan.stage().hasElements() ? "numbers" : hasSums() ? "sums" : "rows";
-    name = "loops_" + kind + "_" + COUNT.incrementAndGet();
   }
 
-  private boolean hasSums() {
-    return !plan.stage().sums().isEmpty();
-  }
-
-  /** Defines it, and writes the listing. */
+  /** Writes and defines it. */
   MethodHandles.Lookup define() {
-    byte[] bytes = HiddenClass.bytes(name, this::methods);
-    Listings.write(name, text, List.of(plan.stage()));
-    return HiddenClass.define(name, bytes);
+    Stage stage = plan.stage();
+    String kind = !stage.hasElements() ? "numbers" : stage.sums().isEmpty() ? "rows" : "sums";
+    return new HiddenClass("loops_" + kind, this::methods).define(List.of(stage));
   }
 
-  private void methods(ClassBuilder builder) {
-    method(builder, "numbers", CD_boolean, 2, this::numbers);
+  private void methods(HiddenClass into) {
+    method(into, "numbers", CD_boolean, 2, this::numbers);
     for (int r = 0; plan.stage().hasElements() && r < plan.rounds().size(); r++) {
       int round = r;
       int ints = SavingLoop.INTS;
-      method(builder, "loop" + r, CD_void, ints, code -> new SavingLoop(code, round).emit());
+      method(into, "loop" + r, CD_void, ints, code -> new SavingLoop(code, round).emit());
     }
     if (plan.terms() > 0) {
-      method(builder, "lanes", CD_void, LaneLoop.INTS, code -> new LaneLoop(code).emit(false));
-      method(builder, "sums", CD_void, LaneLoop.INTS, code -> new LaneLoop(code).emit(true));
+      method(into, "lanes", CD_void, LaneLoop.INTS, code -> new LaneLoop(code).emit(false));
+      method(into, "sums", CD_void, LaneLoop.INTS, code -> new LaneLoop(code).emit(true));
     }
   }
 
   private void method(
-      ClassBuilder builder, String method, ClassDesc result, int ints, Consumer<LoopCode> body) {
-    HiddenClass.method(
-        builder, text, method, result, 1, ints, code -> body.accept(new LoopCode(code, plan)));
+      HiddenClass into, String name, ClassDesc result, int ints, Consumer<LoopCode> body) {
+    into.method(name, result, 1, ints, code -> body.accept(new LoopCode(code, plan)));
   }
 
   /** Keeps numbers of rows; returns whether all rows are in range. */
