@@ -72,21 +72,15 @@ final class Lanes {
     return bytes;
   }
 
-  /** Row sum of {@code x - shift}, in clear lanes. */
-  double sum(float[] x, double shift, int width, int piece) {
+  /** Row sum of {@code x - shift}, or of its squares, in clear lanes. */
+  double sum(float[] x, double shift, boolean squared, int width, int piece) {
     for (int i = 0; i < width; ) {
       int end = Math.min(width, i + piece);
-      PlainLoops.add(block, x, shift, i, end);
-      i = end(end, width);
-    }
-    return tree(width);
-  }
-
-  /** Row sum of the squares of {@code x - shift}, in clear lanes. */
-  double squares(float[] x, double shift, int width, int piece) {
-    for (int i = 0; i < width; ) {
-      int end = Math.min(width, i + piece);
-      PlainLoops.addSquares(block, x, shift, i, end);
+      if (squared) {
+        PlainLoops.addSquares(block, x, shift, i, end);
+      } else {
+        PlainLoops.add(block, x, shift, i, end);
+      }
       i = end(end, width);
     }
     return tree(width);

@@ -25,9 +25,9 @@ final class LayerRows {
     }
     int piece = PlainLoops.piece();
     double x0 = x[0];
-    double s1 = lanes.sum(x, x0, width, piece);
+    double s1 = lanes.sum(x, x0, false, width, piece);
     lanes.clear();
-    double s2 = lanes.squares(x, x0, width, piece);
+    double s2 = lanes.sum(x, x0, true, width, piece);
     double mean = x0 + s1 / width;
     double rstd = norm.rstd(Math.max((s2 - s1 * s1 / width) / width, 0));
     float high = (float) mean;

@@ -26,7 +26,8 @@ final class RmsRows {
     }
     int piece = PlainLoops.piece();
     boolean narrow = width <= SUMMED_AS_NARROW && width % SumOrder.LANES == 0;
-    double squares = narrow ? Lanes.narrowSquares(x, 0, width) : lanes.squares(x, 0, width, piece);
+    double squares =
+        narrow ? Lanes.narrowSquares(x, 0, width) : lanes.sum(x, 0, true, width, piece);
     double rstd = norm.rstd(squares / norm.divisor);
     if (!FirstTier.isNormal((float) rstd)) {
       inFloat64(norm, x, 0, gain, y, 0, rstd);
