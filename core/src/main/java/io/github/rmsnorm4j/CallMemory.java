@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.backend.ColumnMemory;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
@@ -42,21 +43,15 @@ record CallMemory(boolean addresses) {
       int parts,
       long rows,
       boolean ofGroups) {
-    boolean wide = values instanceof double[];
-    ElementType type = wide ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    MemorySegment segment =
-        there != null
-            ? there
-            : wide
-                ? MemorySegment.ofArray((double[]) values)
-                : MemorySegment.ofArray((float[]) values);
+    ElementType type = values instanceof double[] ? ElementType.FLOAT64 : ElementType.FLOAT32;
+    MemorySegment segment = there != null ? there : ColumnMemory.segment(values);
     long bytes = (long) width * type.bytes();
     long rowsOfSample = rows / parts;
     if (ofGroups) {
       return new RowMemory(segment, type, bytes, rows == 1 ? 0 : parts, 0, true);
     }
     return rowsOfSample == 1
-        ? new RowMemory(segment, type, bytes, true)
+        ? new RowMemory(segment, type, bytes, 0, 0, true)
         : new RowMemory(segment, type, 0, rowsOfSample, bytes, true);
   }
 

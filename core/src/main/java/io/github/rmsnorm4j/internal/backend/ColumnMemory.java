@@ -44,6 +44,13 @@ public final class ColumnMemory {
     return copy;
   }
 
+  /** A float[] or double[] as a segment. */
+  public static MemorySegment segment(Object numbers) {
+    return numbers instanceof double[] doubles
+        ? MemorySegment.ofArray(doubles)
+        : MemorySegment.ofArray((float[]) numbers);
+  }
+
   /** The elements of a column's array. */
   public static ValueLayout layout(Object numbers) {
     return numbers instanceof double[] ? ValueLayout.JAVA_DOUBLE : ValueLayout.JAVA_FLOAT;

@@ -67,16 +67,11 @@ public record RowMemory(
   }
 
   /**
-   * Rows.
+   * Rows, which may be groups of wider rows, or serve several rows of the call.
    *
    * @param addressable whether kernels may address the rows, or the rows are in an array of their
    *     type
    */
-  public RowMemory(MemorySegment segment, ElementType type, long stride, boolean addressable) {
-    this(segment, type, stride, 0, 0, addressable);
-  }
-
-  /** Rows that are groups of wider rows, or serve several rows of the call. */
   public RowMemory(
       MemorySegment segment,
       ElementType type,

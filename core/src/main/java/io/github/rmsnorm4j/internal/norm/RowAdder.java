@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.internal.norm;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Call;
+import io.github.rmsnorm4j.internal.backend.ColumnMemory;
 import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.RowWindow;
@@ -99,8 +100,7 @@ final class RowAdder implements AutoCloseable {
   /** The sums of groups, again for each row; or those of samples, from the first one on. */
   private RowMemory rows(Object sums) {
     ElementType type = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-    MemorySegment segment =
-        float64 ? MemorySegment.ofArray((double[]) sums) : MemorySegment.ofArray((float[]) sums);
+    MemorySegment segment = ColumnMemory.segment(sums);
     long bytes = (long) width / apart * type.bytes();
     return switch (ofSample) {
       case 0 -> new RowMemory(segment, type, bytes, apart, 0, true);

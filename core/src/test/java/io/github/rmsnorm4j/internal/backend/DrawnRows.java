@@ -68,7 +68,7 @@ record DrawnRows(
     long stride = period > 1 ? (long) width * bytes : rows == 1 ? 0 : wider;
     return period > 1
         ? new RowMemory(segment, type, stride, period, wider, addressable)
-        : new RowMemory(segment, type, stride, addressable);
+        : new RowMemory(segment, type, stride, 0, 0, addressable);
   }
 
   /** The same place for another type of the same size, without values. */

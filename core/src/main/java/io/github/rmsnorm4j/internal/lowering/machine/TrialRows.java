@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.internal.lowering.machine;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.internal.backend.ColumnMemory;
 import io.github.rmsnorm4j.internal.formula.Forward;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.kernel.Frame;
@@ -159,10 +160,7 @@ final class TrialRows implements AutoCloseable {
   }
 
   private static MemorySegment plainColumn(Tensor column, Frame frame) {
-    Object numbers = frame.base[column.slot()];
-    return numbers instanceof double[] doubles
-        ? MemorySegment.ofArray(doubles)
-        : MemorySegment.ofArray((float[]) numbers);
+    return ColumnMemory.segment(frame.base[column.slot()]);
   }
 
   /** Whether both have the same bits in the first n rows, and in all columns. */
