@@ -68,12 +68,7 @@ public final class QuantizedRows {
 
   private static long requireShape(QuantizedType type, long rows, int width) {
     NormArguments.requireNonNull(type, "type");
-    if (width < 1) {
-      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-    }
-    if (rows < 0) {
-      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
-    }
+    RowSpan.requireShape(rows, width);
     if (width % type.block(width) != 0) {
       throw new IllegalArgumentException(
           "width is " + width + ", for " + type + " it must be a multiple of " + type.block(width));

@@ -335,9 +335,7 @@ public final class Rows {
   }
 
   private static long whole(int elements, int width) {
-    if (width < 1) {
-      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-    }
+    RowSpan.requireShape(0, width);
     if (elements % width != 0) {
       throw new IllegalArgumentException(
           elements + " elements are not a whole number of rows of width " + width);

@@ -14,12 +14,7 @@ public final class RowSpan {
    * @return bytes from the first element to the end of the last
    */
   public static long check(long rows, int width, long rowStride, ElementType type, long there) {
-    if (width < 1) {
-      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
-    }
-    if (rows < 0) {
-      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
-    }
+    requireShape(rows, width);
     if (rowStride < width) {
       throw new IllegalArgumentException(
           "rowStride is " + rowStride + ", it must be at least the width, " + width);
@@ -38,6 +33,16 @@ public final class RowSpan {
               there));
     }
     return bytes;
+  }
+
+  /** Refuses rows without elements, and fewer than no rows. */
+  public static void requireShape(long rows, int width) {
+    if (width < 1) {
+      throw new IllegalArgumentException("width is " + width + ", it must be at least 1");
+    }
+    if (rows < 0) {
+      throw new IllegalArgumentException("rows is " + rows + ", it must be at least 0");
+    }
   }
 
   /** Bytes from the first element of rows to the end of the last; -1 if a long cannot hold them. */
