@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.internal.backend.Compiled;
 import io.github.rmsnorm4j.internal.backend.EvenFirst;
 import io.github.rmsnorm4j.internal.backend.OutputStores;
 import io.github.rmsnorm4j.internal.backend.Pool;
-import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.backend.StagedProgram;
 import io.github.rmsnorm4j.internal.backend.StagedRows;
 import io.github.rmsnorm4j.internal.backend.Worker;
@@ -24,6 +23,7 @@ import io.github.rmsnorm4j.internal.kernel.Memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntSupplier;
 
@@ -79,12 +79,7 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
   }
 
   private static boolean hasExponential(Program program) {
-    for (Step step : program.steps()) {
-      if (step.stage().has(Value.Kind.POWER)) {
-        return true;
-      }
-    }
-    return false;
+    return program.steps().stream().anyMatch(step -> step.stage().has(Value.Kind.POWER));
   }
 
   /** The elements that a kernel always serves; 0 if there is no such number. */
@@ -103,23 +98,15 @@ public record VectorBackEnd(IntSupplier bits) implements BackEnd {
 
   /** Whether all rows are bfloat16, and no parameter of the call would have to be reordered. */
   private static boolean isPaired(Call call) {
-    for (Tensor tensor : call.formula().rows()) {
-      RowMemory rows = call.rows(tensor);
-      if (rows != null && rows.type() != ElementType.BFLOAT16) {
-        return false;
-      }
-    }
+    Set<ElementType> types = Set.copyOf(call.storage(Set.of()).types().values());
     boolean none = call.column(Forward.GAIN) == null && call.column(Forward.BIAS) == null;
-    return call.choices().isWhole() && (call.ofNorm() != null || none);
+    return types.equals(Set.of(ElementType.BFLOAT16))
+        && call.choices().isWhole()
+        && (call.ofNorm() != null || none);
   }
 
   private static boolean isDirect(Call call, Storage storage) {
-    for (Tensor tensor : storage.types().keySet()) {
-      if (!call.rows(tensor).isDirect(storage)) {
-        return false;
-      }
-    }
-    return true;
+    return storage.types().keySet().stream().allMatch(rows -> call.rows(rows).isDirect(storage));
   }
 
   private static Map<Tensor, Memory> memory(Call call, Storage storage) {
