@@ -14,7 +14,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -75,48 +74,26 @@ class Arm64Test {
     assertThat(Backend.best().reason()).startsWith("the Vector API is there; no machine code: ");
   }
 
-  @Tag("measure")
-  @Test
-  void anyCall() throws IOException {
-    check(
-        Direction.FORWARD,
-        recipe -> {
-          Case drawn = Case.of(recipe);
-          drawn.check(Backend.scalar(), 1);
-          drawn.check(Backend.loops(), 1);
-          for (int i = 0; i < TIMES; i++) {
-            drawn.check(Backends.VECTORS, 1 + i % 2);
-          }
-        });
-  }
-
-  @Tag("measure")
-  @Test
-  void anyBackwardCall() throws IOException {
-    check(
-        Direction.BACKWARD,
-        recipe -> {
-          BackwardCase drawn = BackwardCase.of(recipe);
-          BackwardCheck.of(drawn, Backend.scalar(), 1);
-          BackwardCheck.of(drawn, Backend.loops(), 1);
-          for (int i = 0; i < TIMES; i++) {
-            BackwardCheck.of(drawn, Backends.VECTORS, 1 + i % 2);
-          }
-        });
-  }
-
   /**
    * Some of the calls, at each width others; and more until C2 has compiled kernels meanwhile,
    * which it does in a thread of its own.
    */
-  private static void check(Direction direction, Consumer<Recipe> check) throws IOException {
+  @Tag("measure")
+  @ParameterizedTest
+  @EnumSource
+  void anyCall(Direction direction) throws IOException {
     List<Recipe> recipes = Recipe.all(direction);
     Collections.shuffle(recipes, new Random(BITS));
     Set<String> before = compiled();
     Set<String> compiled = Set.of();
     int draws = 0;
     while (draws < DRAWS || compiled.size() < DRAWS / 4) {
-      check.accept(recipes.get(draws++ % recipes.size()));
+      Case drawn = Case.of(recipes.get(draws++ % recipes.size()));
+      drawn.check(Backend.scalar(), 1);
+      drawn.check(Backend.loops(), 1);
+      for (int i = 0; i < TIMES; i++) {
+        drawn.check(Backends.VECTORS, 1 + i % 2);
+      }
       if (draws >= DRAWS) {
         compiled = compiled();
         compiled.removeAll(before);

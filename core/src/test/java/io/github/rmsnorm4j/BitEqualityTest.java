@@ -27,7 +27,8 @@ class BitEqualityTest {
     backends.addAll(Backends.machineCode());
     for (ElementType type : ElementType.values()) {
       for (long seed = 0; seed < (Backends.ALL_DRAWS ? 6 : 3); seed++) {
-        Case drawn = Case.of(100L * width + seed, width, Math.max(1, 200 / width), type);
+        int rows = Math.max(1, 200 / width);
+        Case drawn = Case.of(Direction.FORWARD, 100L * width + seed, rows, width, type);
         // Of three seeds each backend has one.
         for (Backend backend : Backends.inTurn(backends, seed + type.ordinal())) {
           drawn.check(backend, 1);
@@ -44,7 +45,7 @@ class BitEqualityTest {
         .forEach(
             recipe -> {
               Case drawn = Case.of(recipe);
-              coverage.add(recipe.seed(), drawn.shape(), drawn.choice(), drawn.outOfRange());
+              coverage.add(recipe.seed(), drawn);
               for (Backend backend :
                   Backends.inTurn(Backends.of(drawn.shape().elements()), recipe.seed())) {
                 drawn.check(backend, recipe.threads());
@@ -62,7 +63,7 @@ class BitEqualityTest {
     for (int seed = 0; seed < 12; seed++) {
       int width = LONG_WIDTHS[seed % LONG_WIDTHS.length];
       ElementType type = ElementType.values()[seed / 3];
-      Case drawn = Case.of(seed + 10_000, width, 2, type);
+      Case drawn = Case.of(Direction.FORWARD, seed + 10_000, 2, width, type);
       for (Backend backend : Backends.inTurn(backends, seed + seed / 3)) {
         drawn.check(backend, 1);
       }
@@ -89,7 +90,7 @@ class BitEqualityTest {
     for (int seed = 0; seed < 16; seed++) {
       int width = new int[] {64, 300, 1025, 4096}[seed % 4];
       ElementType type = ElementType.values()[seed / 4];
-      Case drawn = Case.of(seed + 20_000, width, 800_000 / width, type);
+      Case drawn = Case.of(Direction.FORWARD, seed + 20_000, 800_000 / width, width, type);
       for (Backend backend : Backends.inTurn(backends, seed + seed / 4)) {
         drawn.check(backend, 2 + seed % 2);
       }

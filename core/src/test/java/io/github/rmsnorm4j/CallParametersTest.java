@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j;
 
-import static io.github.rmsnorm4j.ElementType.FLOAT32;
-import static io.github.rmsnorm4j.ElementType.FLOAT64;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
-/** Gain and bias of a builder, and calls side by side. */
+/** Gain and bias that are copied, what a norm says of them, and calls side by side. */
 class CallParametersTest {
   private static final int WIDTH = 100;
 

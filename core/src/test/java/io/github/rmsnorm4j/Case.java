@@ -1,370 +1,351 @@
 package io.github.rmsnorm4j;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.github.rmsnorm4j.RandomRows.Mix;
-import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Function;
 
-/** One call of a norm, everything about it drawn from a seed, and the contract's answer. */
+/**
+ * One call of a norm and, if its direction is that, the backward call after it, everything about
+ * them drawn from a seed, and the contract's answer.
+ */
 final class Case {
-  private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-200, 1e-300};
-  private static final int GAP = 9;
+  private static final double[] EPSILONS = {0.0, 1e-12, 1e-6, 1e-5, 0.1, 1e-40, 1e-200, 1e-300};
+  private static final int GAP = 40;
+
+  final Variant norm;
+
+  /** Rows of gain and bias. */
+  final int samples;
+
+  /** Elements of such a row: of a row of x, or of a group. */
+  final int length;
+
+  final Operand x;
+  final Operand residual;
+  final Operand z;
+  final Operand y;
+
+  /** What y is written over: x, z, or null for rows of its own. */
+  final Operand over;
+
+  final Operand gain;
+  final Operand bias;
+
+  /** Whether gain and bias are the call's, and not the norm's. */
+  final boolean ofCall;
+
+  final boolean safe;
+
+  /** What is kept for a backward call; null if nothing is told to. */
+  final Keep keep;
+
+  /** Whether a call that keeps nothing takes arrays for the statistics. */
+  final boolean statistics;
+
+  /** Null forward, as all that follows. */
+  final Operand dy;
+
+  final Operand dresidual;
+
+  /** Where dx goes: dy, dresidual, or rows of its own. */
+  final Operand dx;
+
+  /** Where dz goes: dy, or rows of its own. */
+  final Operand dz;
+
+  final Learned dgain;
+  final Learned dbias;
+
+  final CaseAnswer answer;
 
   private final String name;
+  private final Draw draw;
   private final Shape shape;
-  private final Variant norm;
-  private final Operand x;
-  private final Operand y;
-  private final Operand residual;
-  private final Operand gain;
-  private final Operand bias;
-  private final boolean inPlace;
-  private final boolean safe;
-  private final boolean ownParameters;
-  private final boolean statistics;
+  private final boolean backward;
 
-  /** The results of the groups of all rows, one row after the other. */
-  private final Contract.Result[] expected;
-
-  private Case(String name, Draw draw, Shape shape, Mix mix, int choice) {
+  private Case(String name, Draw draw, Shape shape, Mix mix, int choice, Parts parts) {
     this.name = name;
+    this.draw = draw;
     this.shape = shape;
+    backward = shape.direction() == Direction.BACKWARD;
     int width = shape.width();
-    int rows = shape.rows();
-    boolean plain = shape.plain();
     double usual = draw.epsilon(EPSILONS, width, mix);
     double epsilon = mix == Mix.ANY && draw.onceIn(8) ? 1e100 : usual;
-    Variant any = Variant.any(draw.random, shape.centred(), width, epsilon);
-    Variant part = plain ? any.whole() : any;
-    boolean biased = (choice & 2) != 0;
-    norm = (biased ? part.withoutCasts() : part).withGroups(draw.groups(width));
-    int length = draw.parameterLength(norm);
-    boolean adds = (choice & 4) != 0;
-    ElementType type = shape.type();
-    Place place = plain ? draw.plainPlace(shape.heap()) : draw.place(shape.heap());
-    boolean tiny = epsilon < 1e-100 && !adds;
-    double[][] values = draw.rows.of(mix, type, rows, width, shape.chunk(), tiny);
-    x = new Operand(type, place, draw.gap(GAP), width, values);
-    boolean elsewhere = (choice & 8) != 0;
-    inPlace = !elsewhere && draw.onceIn(3);
-    ElementType to = plain ? type : inPlace ? sameSize(draw, type) : draw.type();
-    boolean toHeap = elsewhere != shape.heap();
-    Place toPlace = plain ? draw.plainPlace(toHeap) : draw.place(toHeap);
-    int toGap = draw.gap(GAP);
-    y =
-        new Operand(
-            to, inPlace ? place : toPlace, inPlace ? x.gap() : toGap, width, new double[rows][0]);
-    residual = adds ? residual(draw, mix) : null;
-    safe = !plain && (isPlain() || draw.onceIn(4));
-    gain = (choice & 1) != 0 ? parameter(draw).first(length) : null;
-    bias = biased ? parameter(draw).first(length) : null;
-    ownParameters = biased && gain == null || draw.evenly();
-    statistics = ownParameters && draw.evenly();
-    int groups = norm.groups();
-    expected = new Contract.Result[rows * groups];
-    for (int r = 0; r < rows; r++) {
-      Values added = Operand.row(residual, r);
-      Values g = Operand.row(gain, 0);
-      Values b = Operand.row(bias, 0);
-      Contract.Result[] row = Contract.groups(norm, Operand.row(x, r), added, g, b, to);
-      System.arraycopy(row, 0, expected, r * groups, groups);
-    }
+    boolean biased = backward ? draw.onceIn(4) : (choice & Recipe.BIAS_OR_DGAIN) != 0;
+    Variant any = variant(biased, epsilon).with(parts.gate());
+    Variant part = shape.plain() || parts.groups() > 1 ? any.whole() : any;
+    norm = (biased ? part.withoutCasts() : part).withGroups(parts.groups());
+    boolean gated = parts.gate() != Gate.NONE;
+    boolean hasGain = (choice & Recipe.GAIN) != 0;
+    samples = hasGain || biased ? parts.samples() : 1;
+    length = draw.evenly() || samples > 1 ? width : width / parts.groups();
+    ofCall = samples > 1 || draw.evenly();
+
+    boolean output = backward && !gated && norm.part() == width && draw.onceIn(3);
+    boolean adds = backward ? !gated && draw.evenly() : (choice & Recipe.RESIDUAL) != 0;
+    boolean elsewhere = !backward && (choice & Recipe.ELSEWHERE_OR_DBIAS) != 0;
+    boolean mayBeInPlace = backward ? output || adds : !elsewhere;
+    boolean inPlace = mayBeInPlace && draw.onceIn(3);
+    Mix others = mix == Mix.ANY && (!backward || draw.onceIn(3)) ? Mix.ANY : Mix.ORDINARY;
+    x = filled(!backward || (output ? inPlace : !adds), mix, epsilon < 1e-100 && !adds && !gated);
+    residual = adds ? filled(backward && !output, others, false) : null;
+    z = gated ? gates() : null;
+    boolean overZ = gated && !backward && !inPlace && !elsewhere && isLikeX(z) && draw.onceIn(2);
+    over = inPlace ? x : overZ ? z : null;
+    y = over == null ? output(output, elsewhere) : in(over);
+    double mean = backward ? 1.5 : draw.random.nextDouble(-1, 1);
+    gain = hasGain ? parameter(output ? 0.2 : 2, mean) : null;
+    bias = biased ? parameter(2, mean - 1.5) : null;
+    boolean mayKeep = over == null || adds;
+    keep =
+        output
+            ? Keep.OUTPUT
+            : backward || mayKeep && draw.evenly() ? draw.of(Keep.INPUT, Keep.NOTHING) : null;
+    statistics = draw.evenly();
+
+    dy = backward ? filled(false, others, false) : null;
+    boolean addsBack = backward && !gated && (choice & Recipe.RESIDUAL) != 0;
+    dresidual = addsBack ? filled(false, others, false) : null;
+    Operand own = backward ? empty(false) : null;
+    dx = backward && draw.onceIn(3) ? dy : addsBack && draw.evenly() ? dresidual : own;
+    dz = !backward || !gated ? null : dx != dy && draw.evenly() ? dy : empty(false);
+    safe = !shape.plain() && (isPlain() || draw.onceIn(4));
+    boolean wide = shape.type() == ElementType.FLOAT64 || draw.evenly();
+    boolean added = draw.evenly();
+    dgain = backward && (choice & Recipe.BIAS_OR_DGAIN) != 0 ? learned(wide, added) : null;
+    dbias = backward && (choice & Recipe.ELSEWHERE_OR_DBIAS) != 0 ? learned(wide, added) : null;
+    answer = new CaseAnswer(this);
   }
 
-  /** Any call of a given width and type. */
-  static Case of(long seed, int width, int rows, ElementType in) {
-    Draw draw = new Draw(~seed);
-    return of(seed, Shape.of(Direction.FORWARD, draw, in, rows, width));
+  /** Any norm; if it may have one, more often with a cast order than without. */
+  private Variant variant(boolean biased, double epsilon) {
+    Variant any = Variant.any(draw.random, shape.centred(), shape.width(), epsilon);
+    for (int i = 0; i < 3 && !biased && any.order() == CastOrder.FLOAT32; i++) {
+      any = Variant.any(draw.random, shape.centred(), shape.width(), epsilon);
+    }
+    return any;
+  }
+
+  /** Any call of a direction, with rows of a type. */
+  static Case of(Direction direction, long seed, int rows, int width, ElementType in) {
+    return of(seed, Shape.of(direction, new Draw(~seed), in, rows, width));
   }
 
   /** Any call of a shape. */
   static Case of(long seed, Shape shape) {
     Draw draw = new Draw(seed);
-    String name = "seed " + seed + ", " + shape;
-    return new Case(name, draw, shape, draw.mix(), draw.choice());
+    int choice = draw.choice();
+    return of(seed, draw, shape, draw.mix(), choice, Parts.drawn(draw, shape, choice));
+  }
+
+  /** Any call of a shape that has some parts. */
+  static Case of(long seed, Shape shape, Parts parts) {
+    Draw draw = new Draw(seed);
+    int forced = parts.samples() > 1 ? Recipe.GAIN : 0;
+    int refused = parts.gate() == Gate.NONE ? 0 : Recipe.RESIDUAL;
+    return of(seed, draw, shape, draw.mix(), (draw.choice() | forced) & ~refused, parts);
+  }
+
+  /** Any call of a shape with some rows and choices. */
+  static Case of(long seed, Shape shape, Mix mix, int choice) {
+    return of(seed, new Draw(seed), shape, mix, choice, Parts.NONE);
+  }
+
+  private static Case of(long seed, Draw draw, Shape shape, Mix mix, int choice, Parts parts) {
+    String name = "seed %d, %s, %s, %s".formatted(seed, shape, mix, parts);
+    return new Case(name, draw, shape, mix, choice, parts);
   }
 
   /** One of a stratum. */
   static Case of(Recipe recipe) {
     Draw draw = new Draw(recipe.seed());
     Shape shape = recipe.stratum().draw(draw, recipe.seed());
-    String name = recipe + ", " + shape;
-    return new Case(name, draw, shape, recipe.mix(), recipe.choice());
+    Parts parts = Parts.drawn(draw, shape, recipe.choice());
+    return of(recipe.seed(), draw, shape, recipe.mix(), recipe.choice(), parts);
   }
 
-  private Operand residual(Draw draw, Mix mix) {
-    ElementType type = x.type();
-    if (!shape.plain() && type != ElementType.FLOAT64) {
-      type = draw.narrowType();
+  /** Rows of a type that goes with the arithmetic; those that the shape tells of as it says. */
+  private Operand operand(boolean asShape, double[][] rows) {
+    boolean same = asShape || shape.plain() || shape.type() == ElementType.FLOAT64;
+    ElementType type = same ? shape.type() : draw.narrowType();
+    boolean there = asShape || !backward && shape.plain();
+    boolean heap = there ? shape.heap() : draw.evenly();
+    Place place = shape.plain() ? draw.plainPlace(heap) : draw.place(heap);
+    return new Operand(type, place, draw.gap(GAP), shape.width(), rows);
+  }
+
+  /** Groups are each of a character of their own. */
+  private Operand filled(boolean asShape, Mix mix, boolean tiny) {
+    Operand like = operand(asShape, null);
+    int groups = norm.groups();
+    int n = shape.width() / groups;
+    double[][] all = draw.rows.of(mix, like.type(), shape.rows() * groups, n, shape.chunk(), tiny);
+    double[][] rows = new double[shape.rows()][];
+    Arrays.setAll(rows, r -> CaseAnswer.joined(all, r * groups, groups));
+    return like.with(rows);
+  }
+
+  private Operand empty(boolean asShape) {
+    return operand(asShape, new double[shape.rows()][0]);
+  }
+
+  /** Rows for y: forward of any type, in the kind of memory that x has not if so said. */
+  private Operand output(boolean asShape, boolean elsewhere) {
+    if (backward) {
+      return empty(asShape);
     }
-    Mix added = mix == Mix.ANY ? Mix.ANY : Mix.ORDINARY;
-    double[][] values = draw.rows.of(added, type, shape.rows(), x.width(), 1, false);
-    Place place = shape.plain() ? draw.plainPlace(shape.heap()) : draw.place();
-    return new Operand(type, place, draw.gap(GAP), x.width(), values);
+    boolean heap = elsewhere != shape.heap();
+    ElementType type = shape.plain() ? shape.type() : draw.type();
+    Place place = shape.plain() ? draw.plainPlace(heap) : draw.place(heap);
+    double[][] none = new double[shape.rows()][0];
+    return new Operand(type, place, draw.gap(GAP), shape.width(), none);
   }
 
-  private Operand parameter(Draw draw) {
-    return draw.parameter(shape.width(), 2, draw.random.nextDouble(-1, 1));
+  /** Rows for y in place of others, of another type if both have 16 bits. */
+  private Operand in(Operand there) {
+    boolean other = !shape.plain() && !backward && there.type().bytes() == 2;
+    return there.empty(other ? draw.of(ElementType.FLOAT16, ElementType.BFLOAT16) : there.type());
   }
 
-  private static ElementType sameSize(Draw draw, ElementType in) {
-    return in.bytes() == 2 ? draw.of(ElementType.FLOAT16, ElementType.BFLOAT16) : in;
+  private boolean isLikeX(Operand other) {
+    return other.place().isHeap() == x.place().isHeap();
   }
 
-  Variant norm() {
-    return norm;
-  }
-
-  /** Read off the call, and not off what was asked for. */
-  Shape shape() {
-    ElementType type = x.type();
-    boolean heap = x.place().isHeap();
-    boolean plain = isPlain() && !safe;
-    int rows = x.rows().length;
-    return new Shape(Direction.FORWARD, type, heap, norm.centred(), plain, rows, x.width());
-  }
-
-  /** As in {@link Recipe}. */
-  int choice() {
-    boolean elsewhere = x.place().isHeap() != y.place().isHeap();
-    return (gain != null ? 1 : 0)
-        + (bias != null ? 2 : 0)
-        + (residual != null ? 4 : 0)
-        + (elsewhere ? 8 : 0);
-  }
-
-  private boolean isPlain() {
-    ElementType type = x.type();
-    boolean sameMemory = residual == null || residual.place().isHeap() == x.place().isHeap();
-    boolean added = residual == null || residual.isPlain(type) && sameMemory;
-    return x.isPlain(type) && y.isPlain(type) && added && norm.part() == norm.width();
-  }
-
-  /** Which rows leave the range of their arithmetic. */
-  boolean[] outOfRange() {
-    boolean[] out = new boolean[shape.rows()];
-    for (int i = 0; i < expected.length; i++) {
-      out[i / norm.groups()] |= expected[i].outOfRange();
+  /** Ordinary ones, or over the whole range of the exponential, with its ends. */
+  private Operand gates() {
+    double[] ends = {-0.0, Double.NaN, 1 / 0.0, -1 / 0.0, 87.25, 87, 709, -709, -88.8, 3e38, -3e38};
+    Operand like = operand(false, null);
+    double[][] values = new double[shape.rows()][];
+    for (int r = 0; r < values.length; r++) {
+      double size = draw.of(1.0, 4.0, 100.0, 800.0);
+      values[r] = draw.rows.scaled(like.type(), shape.width(), size, 0);
+      if (draw.onceIn(3)) {
+        int at = draw.random.nextInt(shape.width());
+        values[r][at] = Rounding.to(like.type(), draw.of(ends));
+      }
     }
-    return out;
+    return like.with(values);
+  }
+
+  private Operand parameter(double size, double mean) {
+    return draw.parameter(samples, shape.width(), size, mean).first(length);
+  }
+
+  private Learned learned(boolean wide, boolean added) {
+    double[] before = draw.rows.scaled(ElementType.FLOAT32, samples * length, 3, 0);
+    before[0] = -0.0;
+    return new Learned(wide, added, before);
   }
 
   /** Makes the call on a backend, and compares every bit with the contract. */
   void check(Backend backend, int threads) {
-    try (Arena arena = Arena.ofShared()) {
-      check(backend, threads, arena);
-    } catch (RuntimeException e) {
-      throw new AssertionError(name + " on " + backend + ", " + threads + " threads", e);
+    CaseCheck.of(this, backend, threads);
+  }
+
+  /** Whether each group has elements of gain and bias of its own. */
+  boolean isApart() {
+    return norm.groups() > 1 && length == norm.width();
+  }
+
+  /** The rows that are normalised or, backward, were kept. */
+  private Operand kept() {
+    return !backward ? x : keep == Keep.OUTPUT ? y : residual == null ? x : residual;
+  }
+
+  /** Read off the call, and not off what was asked for. */
+  Shape shape() {
+    boolean plain = isPlain() && !safe;
+    ElementType type = kept().type();
+    boolean heap = kept().place().isHeap();
+    int rows = x.rows().length;
+    return new Shape(shape.direction(), type, heap, norm.centred(), plain, rows, norm.width());
+  }
+
+  /** As in {@link Recipe}. */
+  int choice() {
+    int first = gain != null ? Recipe.GAIN : 0;
+    boolean second = backward ? dgain != null : bias != null;
+    boolean third = backward ? dresidual != null : residual != null;
+    boolean last = backward ? dbias != null : !isLikeX(y);
+    return first
+        | (second ? Recipe.BIAS_OR_DGAIN : 0)
+        | (third ? Recipe.RESIDUAL : 0)
+        | (last ? Recipe.ELSEWHERE_OR_DBIAS : 0);
+  }
+
+  private boolean isPlain() {
+    boolean plain = norm.part() == norm.width();
+    Operand[] read = backward ? new Operand[] {z, dy, dresidual, dx, dz} : new Operand[] {z, y};
+    for (Operand operand : read) {
+      plain &= operand == null || operand.isPlain(kept().type());
+    }
+    boolean added = backward || residual == null || residual.isPlain(x.type()) && isLikeX(residual);
+    return plain && added && kept().isPlain(kept().type());
+  }
+
+  /** What else a call of some direction can have. */
+  static Set<String> options(Direction direction) {
+    boolean back = direction == Direction.BACKWARD;
+    Set<String> all = new TreeSet<>(Set.of("samples", "shared groups", "own groups", "a part"));
+    all.addAll(Set.of("L2_NORM", "of the call", "over x", "safe", "gated samples", "gated groups"));
+    all.addAll(back ? Set.of("dx over dy", "dx over dresidual", "dz over dy") : Set.of("over z"));
+    all.addAll(back ? Set.of("added floats", "doubles") : Set.of("nothing told", "statistics"));
+    for (Enum<?>[] values :
+        new Enum<?>[][] {
+          Gate.values(), EpsilonPlacement.values(), CastOrder.values(), ResidualRounding.values()
+        }) {
+      Arrays.stream(values).forEach(value -> all.add(value.name()));
+    }
+    Arrays.stream(Keep.values())
+        .filter(k -> back || k != Keep.OUTPUT)
+        .forEach(k -> all.add("keep " + k));
+    return all;
+  }
+
+  /** Which of these this call has. */
+  Set<String> options() {
+    Set<String> has = new TreeSet<>(Set.of(norm.gate().name(), norm.placement().name()));
+    has.addAll(Set.of(norm.order().name(), norm.spec().kind().name()));
+    boolean gated = z != null;
+    boolean grouped = norm.groups() > 1;
+    add(has, samples > 1, gated ? "gated samples" : "samples");
+    add(has, grouped, isApart() ? "own groups" : "shared groups");
+    add(has, grouped && gated, "gated groups");
+    add(has, norm.part() < norm.width(), "a part");
+    add(has, residual != null, norm.rounding().name());
+    add(has, ofCall && (gain != null || bias != null), "of the call");
+    add(has, over != null, over == x ? "over x" : "over z");
+    add(has, safe, "safe");
+    add(has, true, keep == null ? "nothing told" : "keep " + keep);
+    add(has, keep == null && statistics && residual == null && !gated, "statistics");
+    add(has, dx != null && dx == dy, "dx over dy");
+    add(has, dx != null && dx == dresidual, "dx over dresidual");
+    add(has, dz != null && dz == dy, "dz over dy");
+    Learned one = dgain != null ? dgain : dbias;
+    add(has, one != null && one.wide(), "doubles");
+    add(has, one != null && one.added() && !one.wide(), "added floats");
+    return has;
+  }
+
+  private static void add(Set<String> to, boolean has, String option) {
+    if (has) {
+      to.add(option);
     }
   }
 
-  private void check(Backend backend, int threads, Arena arena) {
-    Block in = x.in(arena);
-    Block out = inPlace ? in.as(y.type()) : y.in(arena);
-    Block sum = residual == null ? null : residual.in(arena);
-    Norm norm = this.norm.norm(builder -> configure(builder, backend, threads, arena));
-    double[][] kept = apply(norm, in.rows, sum == null ? null : sum.rows, out.rows, arena);
-    String what = describe(norm);
-    compare(what, in, out, sum);
-    if (statistics) {
-      compare(what, kept[0], kept[1]);
-    }
-  }
-
-  /**
-   * Has sums, statistic and output computed one by one. The sums are those of the contract's order.
-   * The output is checked where it has to be that of one call.
-   *
-   * @return what was checked
-   */
-  Set<String> checkParts(Backend backend, int threads) {
-    Set<String> checked = new TreeSet<>();
-    try (Arena arena = Arena.ofShared()) {
-      Norm norm = this.norm.norm(b -> configure(b, backend, threads, true, arena));
-      String what = describe(norm);
-      Block in = x.in(arena);
-      if (norm.spec().part().isWhole()) {
-        double[] wanted = sums();
-        double[] sums = new double[wanted.length];
-        norm.sums(in.rows, sums);
-        assertThat(sums).as(what + ", sums").isEqualTo(wanted);
-        checked.add("sums");
-      }
-      if (residual == null) {
-        double[] rstd = new double[expected.length];
-        double[] mean = norm.spec().isCentred() ? new double[expected.length] : null;
-        RowStatistics all = mean == null ? RowStatistics.of(rstd) : RowStatistics.of(mean, rstd);
-        norm.statistics(in.rows, all);
-        compare(what, mean, rstd);
-        checked.add("statistic");
-        Block out = inPlace ? in.as(y.type()) : y.in(arena);
-        norm.apply(in.rows, all, out.rows);
-        for (int r = 0; r < shape.rows(); r++) {
-          if (isOutputOfOneCall(r)) {
-            compare(what, "y", out, r, ofRow(r, Contract.Result::y));
-            checked.add(outOfRange()[r] ? "output out of range" : "output");
-          }
-        }
-        assertThat(in.isGuardIntact() && out.isGuardIntact()).as(what + ": gaps").isTrue();
-      }
-    } catch (RuntimeException e) {
-      throw new AssertionError(name + " on " + backend, e);
-    }
-    return checked;
-  }
-
-  /**
-   * No root divides, except one that is rounded to 16 bits, and no element is scaled because rstd
-   * or the mean cannot be used as it is.
-   */
-  private boolean isOutputOfOneCall(int row) {
-    boolean isNarrow = x.type().bytes() == 2;
-    boolean divides =
-        norm.order() == CastOrder.ONNX
-            || norm.order() == CastOrder.DIVIDED
-            || norm.order() == CastOrder.NONE_DIVIDED && !isNarrow;
-    boolean scaled = false;
-    for (int i = row * norm.groups(); i < (row + 1) * norm.groups(); i++) {
-      double rstd = expected[i].rstd();
-      boolean normal = rstd >= Double.MIN_NORMAL && rstd <= Double.MAX_VALUE;
-      scaled |= expected[i].outOfRange() && (norm.centred() && rstd < 1 || !normal);
-    }
-    return !divides && !(scaled && x.type() == ElementType.FLOAT64);
-  }
-
-  /** Of each group, or first the sums and then the sums of squares. */
-  private double[] sums() {
-    boolean rounds = norm.order() == CastOrder.NONE || norm.order() == CastOrder.NONE_DIVIDED;
-    boolean narrow = rounds && x.type().bytes() == 2;
-    int n = x.width() / norm.groups();
-    double[] sums = new double[expected.length * (norm.centred() ? 2 : 1)];
-    for (int i = 0; i < expected.length; i++) {
-      int from = i % norm.groups() * n;
-      double[] group = Arrays.copyOfRange(x.rows()[i / norm.groups()], from, from + n);
-      sums[i] = Moments.rowSum(group);
-      double[] squares = Arrays.stream(group).map(v -> v * v).toArray();
-      if (narrow) {
-        Arrays.setAll(squares, k -> Rounding.to(x.type(), (float) squares[k]));
-      }
-      sums[sums.length - expected.length + i] = Moments.rowSum(squares);
-    }
-    return sums;
-  }
-
-  private void configure(NormBuilder<?> builder, Backend backend, int threads, Arena arena) {
-    configure(builder, backend, threads, ownParameters, arena);
-  }
-
-  private void configure(
-      NormBuilder<?> builder, Backend backend, int threads, boolean own, Arena arena) {
-    builder.threads(threads).backend(backend);
-    if (safe) {
-      builder.safe();
-    }
-    if (own && gain != null) {
-      builder.gain(gain.in(arena).rows);
-    }
-    if (own && bias != null) {
-      builder.bias(bias.in(arena).rows);
-    }
-  }
-
-  /** By the door that takes what this call has; gives means and rstds if they are wanted. */
-  private double[][] apply(Norm norm, Rows x, Rows residual, Rows y, Arena arena) {
-    Rows g = ownParameters ? null : Operand.rows(gain, arena);
-    Rows b = ownParameters ? null : Operand.rows(bias, arena);
-    double[][] kept = {new double[expected.length], new double[expected.length]};
-    boolean mayKeepInput = residual != null || !inPlace;
-    if (statistics && mayKeepInput || residual != null && g != null) {
-      Saved saved = new Saved(statistics ? Keep.INPUT : Keep.NOTHING, shape.rows());
-      if (residual != null) {
-        norm.withParameters(g, b).addAndApply(x, residual, y, saved);
-      } else {
-        norm.apply(x, y, saved);
-      }
-      return new double[][] {saved.mean(), saved.rstd()};
-    }
-    if (residual != null) {
-      norm.addAndApply(x, residual, y);
-    } else if (statistics && norm instanceof LayerNorm layer) {
-      layer.apply(x, y, kept[0], kept[1]);
-    } else if (statistics && norm instanceof RmsNorm rms) {
-      rms.apply(x, y, kept[1]);
-    } else if (statistics && norm instanceof L2Norm length) {
-      length.apply(x, y, kept[0]);
-      return new double[][] {kept[0], null};
-    } else if (g == null) {
-      norm.apply(x, y);
-    } else if (b == null) {
-      norm.withParameters(g, null).apply(x, y);
-    } else {
-      norm.withParameters(g, b).apply(x, y);
-    }
-    return kept;
-  }
-
-  private void compare(String what, Block in, Block out, Block sum) {
-    for (int r = 0; r < shape.rows(); r++) {
-      compare(what, "y", out, r, ofRow(r, Contract.Result::y));
-      if (!inPlace) {
-        compare(what, "x", in, r, x.rows()[r]);
-      }
-      if (sum != null) {
-        compare(what, "residual", sum, r, ofRow(r, Contract.Result::residual));
-      }
-    }
-    boolean intact = in.isGuardIntact() && out.isGuardIntact();
-    assertThat(intact && (sum == null || sum.isGuardIntact())).as(what + ": gaps").isTrue();
-  }
-
-  /** What the groups of a row have, one after the other. */
-  private double[] ofRow(int row, Function<Contract.Result, double[]> what) {
-    int groups = norm.groups();
-    return Arrays.stream(expected, row * groups, (row + 1) * groups)
-        .map(what)
-        .flatMapToDouble(Arrays::stream)
-        .toArray();
-  }
-
-  private void compare(String what, String name, Block actual, int row, double[] wanted) {
-    int i = actual.mismatch(row, wanted);
-    if (i >= 0) {
-      throw new AssertionError(
-          "%s: %s of row %d, element %d of x = %s is %s, the contract says %s"
-              .formatted(what, name, row, i, x.rows()[row][i], actual.values(row)[i], wanted[i]));
-    }
-  }
-
-  private void compare(String what, double[] mean, double[] rstd) {
-    for (int r = 0; r < expected.length; r++) {
-      if (rstd != null) {
-        same(what, "rstd", r, rstd[r], expected[r].rstd());
-      }
-      if (mean != null) {
-        same(what, "mean or length", r, mean[r], expected[r].mean());
-      }
-    }
-  }
-
-  private static void same(String what, String name, int row, double actual, double wanted) {
-    if (Double.doubleToLongBits(actual) != Double.doubleToLongBits(wanted)) {
-      throw new AssertionError(
-          "%s: %s of row %d is %s, the contract says %s"
-              .formatted(what, name, row, actual, wanted));
-    }
-  }
-
-  private String describe(Norm built) {
+  @Override
+  public String toString() {
     return name
-        + (": " + Operand.text(x) + " -> " + Operand.text(y) + (inPlace ? " in place" : ""))
-        + (", residual " + Operand.text(residual) + (safe ? ", safe" : ""))
-        + (statistics ? ", statistics kept" : "")
+        + (", " + norm + ", keep " + keep + (safe ? ", safe" : ""))
+        + (", x " + Operand.text(x) + ", residual " + Operand.text(residual))
+        + (", z " + Operand.text(z) + ", y " + Operand.text(y))
+        + (over == null ? "" : over == x ? " over x" : " over z")
         + (", gain " + Operand.text(gain) + ", bias " + Operand.text(bias))
-        + (ownParameters ? "" : " of the call")
-        + (", " + norm + " on " + built.backend());
+        + (", each of " + samples + " x " + length + (ofCall ? " of the call" : ""))
+        + (", dy " + Operand.text(dy) + ", dresidual " + Operand.text(dresidual))
+        + (", dx " + Operand.text(dx) + ", dz " + Operand.text(dz))
+        + (dx == null || dx != dy && dz != dy ? "" : dx == dy ? ", dx over dy" : ", dz over dy")
+        + (", dgain " + Learned.text(dgain) + ", dbias " + Learned.text(dbias));
   }
 }

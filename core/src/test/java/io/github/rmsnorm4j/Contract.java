@@ -85,12 +85,25 @@ final class Contract {
 
   /** Any norm of the groups of one row; gain and bias are of the row, or of a group. */
   static Result[] groups(
-      Variant norm, Values x, Values residual, Values gain, Values bias, ElementType out) {
+      Variant norm,
+      Values x,
+      Values residual,
+      Values z,
+      Values gain,
+      Values bias,
+      ElementType out) {
     Result[] results = new Result[norm.groups()];
     Variant of = norm.ofGroup();
     for (int g = 0; g < results.length; g++) {
       results[g] =
-          row(of, part(x, g, of), part(residual, g, of), part(gain, g, of), part(bias, g, of), out);
+          row(
+              of,
+              part(x, g, of),
+              part(residual, g, of),
+              part(z, g, of),
+              part(gain, g, of),
+              part(bias, g, of),
+              out);
     }
     return results;
   }

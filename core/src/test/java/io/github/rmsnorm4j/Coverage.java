@@ -41,10 +41,14 @@ final class Coverage {
     this.direction = direction;
   }
 
-  /** Counts a call, what it had of the choices, and which of its rows were out of range. */
-  synchronized void add(long seed, Shape shape, int choice, boolean[] outOfRange) {
+  /** Counts a call: what it had of the choices, and which of its rows were out of range. */
+  synchronized void add(long seed, Case call) {
+    Shape shape = call.shape();
+    int choice = call.choice();
+    boolean[] outOfRange = call.answer.outOfRange();
     Stratum stratum = Stratum.of(shape);
     seen.add(stratum);
+    seen.addAll(call.options());
     seen.addAll(pairs(stratum, choice, (int) (seed % Backends.THIRDS)));
     seen.add(new Width(shape.width()));
     int[] out = perChunk(outOfRange, shape.chunk());
@@ -113,9 +117,10 @@ final class Coverage {
     return pairs;
   }
 
-  /** What no case was: everything with all draws, otherwise pairs. */
+  /** What no case was: all options, and everything with all draws, otherwise pairs. */
   synchronized Set<Object> missing() {
     Set<Object> missing = new HashSet<>(Backends.ALL_DRAWS ? all() : allPairs());
+    missing.addAll(Case.options(direction));
     missing.removeAll(seen);
     return missing;
   }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import io.github.rmsnorm4j.RandomRows.Mix;
+import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 
@@ -12,28 +13,15 @@ final class Draw {
   final SplittableRandom random;
   final RandomRows rows;
 
-  /** A source of its own: other choices do not depend on it. */
-  private final SplittableRandom ofGroups;
-
   Draw(long seed) {
-    ofGroups = new SplittableRandom(~seed);
     random = new SplittableRandom(seed);
     rows = new RandomRows(random);
   }
 
-  /**
-   * The groups of a row: one in most calls, otherwise a number that leaves two elements to each.
-   */
-  int groups(int width) {
-    int[] counts = IntStream.rangeClosed(2, width / 2).filter(g -> width % g == 0).toArray();
-    return counts.length == 0 || ofGroups.nextInt(5) > 0
-        ? 1
-        : counts[ofGroups.nextInt(counts.length)];
-  }
-
-  /** The elements of a parameter: of the row, or of a group. */
-  int parameterLength(Variant norm) {
-    return ofGroups.nextBoolean() ? norm.width() : norm.width() / norm.groups();
+  /** Two or more parts of all, each with some at least; 1 if there is no such number. */
+  int divisor(int all, int least) {
+    int[] some = IntStream.rangeClosed(2, all / least).filter(n -> all % n == 0).toArray();
+    return some.length == 0 ? 1 : of(some);
   }
 
   @SafeVarargs
@@ -103,10 +91,11 @@ final class Draw {
     return random.nextBoolean() ? 0 : random.nextInt(1, below);
   }
 
-  /** Values about a mean, as one row at a place of its own. */
-  Operand parameter(int width, double size, double mean) {
+  /** Rows of values about a mean, at a place of their own. */
+  Operand parameter(int count, int width, double size, double mean) {
     ElementType type = type();
-    double[][] row = {rows.scaled(type, width, size, mean)};
-    return new Operand(type, place(), 0, width, row);
+    double[][] all = new double[count][];
+    Arrays.setAll(all, r -> rows.scaled(type, width, size, mean));
+    return new Operand(type, place(), count == 1 ? 0 : gap(9), width, all);
   }
 }

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The exponential of docs/numerics.md is within 2 units in the last place. {@link ContractGate} has
- * it once more; that kernels have its bits is tested by {@link GateBitsTest}.
+ * it once more; that kernels have its bits is tested by {@link PartsBitsTest}.
  */
 class ExponentialTest {
   /** From it on the result is infinity, and down from the other one 0. */

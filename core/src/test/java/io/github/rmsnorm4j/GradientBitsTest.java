@@ -2,12 +2,14 @@ package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.rmsnorm4j.RandomRows.Mix;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -29,8 +31,8 @@ class GradientBitsTest {
     Recipe.drawn(Direction.BACKWARD).parallelStream()
         .forEach(
             recipe -> {
-              BackwardCase drawn = BackwardCase.of(recipe);
-              coverage.add(recipe.seed(), drawn.shape(), drawn.choice(), drawn.outOfRange());
+              Case drawn = Case.of(recipe);
+              coverage.add(recipe.seed(), drawn);
               check(drawn, recipe.seed(), recipe.threads());
             });
     assertThat(coverage.missing()).isEmpty();
@@ -43,14 +45,14 @@ class GradientBitsTest {
       SplittableRandom random = new SplittableRandom(~seed);
       int width = random.nextBoolean() ? random.nextInt(3, 70) : random.nextInt(70, 2100);
       int elements = random.nextInt(TWO_PAY, SIX_PAY);
-      BackwardCase drawn = BackwardCase.of(seed, elements / width, width);
+      Case drawn = drawn(seed, elements / width, width);
       int threads = THREADS[(int) seed % THREADS.length];
       // Plain Java and the widest vectors, or by default one of the two.
       if (Backends.ALL_DRAWS || seed % 2 == 0) {
-        BackwardCheck.of(drawn, Backend.scalar(), threads);
+        drawn.check(Backend.scalar(), threads);
       }
       if (Backends.ALL_DRAWS || seed % 2 != 0) {
-        BackwardCheck.of(drawn, Backends.VECTORS, threads);
+        drawn.check(Backends.VECTORS, threads);
       }
     }
   }
@@ -59,9 +61,22 @@ class GradientBitsTest {
   @ParameterizedTest
   @ValueSource(ints = {31, 32, 33, 64 * 32, 64 * 32 + 1, 64 * 32 + 33})
   void numbersOfRowsThatFillBlocks(int rows) {
-    BackwardCase drawn = BackwardCase.of(rows, rows, 300);
+    Case drawn = drawn(rows, rows, 300);
     for (int threads : new int[] {1, 2, 8}) {
-      BackwardCheck.of(drawn, Backends.VECTORS, threads);
+      drawn.check(Backends.VECTORS, threads);
+    }
+  }
+
+  /** These have vector kernels of their own. */
+  @ParameterizedTest
+  @CsvSource({"32,256", "64,256", "96,256", "256,256", "32,512", "64,512", "64,128"})
+  void narrowRows(int width, int bits) {
+    for (int call = 0; call < (Backends.ALL_DRAWS ? 192 : 64); call++) {
+      boolean heap = (call & 16) != 0;
+      boolean centred = (call & 32) != 0;
+      Shape shape =
+          new Shape(Direction.BACKWARD, ElementType.FLOAT32, heap, centred, true, 75, width);
+      Case.of(call, shape, Mix.LONE, call % Recipe.CHOICES).check(Backend.vector(bits), 1);
     }
   }
 
@@ -104,7 +119,7 @@ class GradientBitsTest {
   @ValueSource(ints = {65535, 65536, 65537, 200003})
   void longRows(int width) {
     for (long seed = 0; seed < 2; seed++) {
-      check(BackwardCase.of(width + seed, 2, width), width + seed, 2);
+      check(drawn(width + seed, 2, width), width + seed, 2);
     }
   }
 
@@ -113,16 +128,21 @@ class GradientBitsTest {
   @EnumSource
   void anyLayerNormInTwoPasses(ElementType type) {
     Shape shape = new Shape(Direction.BACKWARD, type, false, true, true, 1, TWO_PASSES);
-    BackwardCase drawn = BackwardCase.of(type.ordinal(), shape);
-    BackwardCheck.of(drawn, Backends.VECTORS, 1);
+    Case drawn = Case.of(type.ordinal(), shape);
+    drawn.check(Backends.VECTORS, 1);
     if (Backends.ALL_DRAWS || type.ordinal() % 2 == 0) {
-      BackwardCheck.of(drawn, Backend.scalar(), 1);
+      drawn.check(Backend.scalar(), 1);
     }
   }
 
-  private static void check(BackwardCase drawn, long seed, int threads) {
+  private static Case drawn(long seed, int rows, int width) {
+    ElementType type = ElementType.values()[(int) seed % 4];
+    return Case.of(Direction.BACKWARD, seed, rows, width, type);
+  }
+
+  private static void check(Case drawn, long seed, int threads) {
     for (Backend backend : Backends.inTurn(Backends.of(drawn.shape().elements()), seed)) {
-      BackwardCheck.of(drawn, backend, threads);
+      drawn.check(backend, threads);
     }
   }
 }

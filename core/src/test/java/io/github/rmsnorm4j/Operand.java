@@ -20,6 +20,11 @@ record Operand(ElementType type, Place place, int gap, int width, double[][] row
     return new Operand(type, place, gap, n, first);
   }
 
+  /** Other rows in such a place. */
+  Operand with(double[][] others) {
+    return new Operand(type, place, gap, width, others);
+  }
+
   /** As many rows in such a place, of zeros. */
   Operand empty(ElementType other) {
     return new Operand(other, place, gap, width, new double[rows.length][0]);

@@ -16,6 +16,10 @@ import java.util.SplittableRandom;
  */
 record Recipe(long seed, Stratum stratum, Mix mix, int choice) {
   static final int CHOICES = 16;
+  static final int GAIN = 1;
+  static final int BIAS_OR_DGAIN = 2;
+  static final int RESIDUAL = 4;
+  static final int ELSEWHERE_OR_DBIAS = 8;
 
   /**
    * A case of every stratum, and then all choices of some. Forward a stratum has one half of them,

@@ -39,10 +39,10 @@ class RowStatisticsTest {
       int draws = (Backends.ALL_DRAWS ? 4 : 1) * (shape[0] * shape[1] > 60_000 ? 8 : 40);
       for (int seed = 0; seed < draws; seed++) {
         ElementType type = ElementType.values()[seed % 4];
-        Case drawn = Case.of(seed + shape[1], shape[1], shape[0], type);
+        StatisticCheck drawn = StatisticCheck.of(seed + shape[1], shape[1], shape[0], type);
         for (Backend backend : Backends.inTurn(Backends.EACH, seed / 4)) {
           drawn
-              .checkParts(backend, 1)
+              .on(backend, 1)
               .forEach(part -> checked.merge(part + " on " + backend, 1, Integer::sum));
         }
       }
@@ -57,16 +57,17 @@ class RowStatisticsTest {
   @Test
   void veryWideRowsHaveTheBitsOfOneCall() {
     for (int seed = 0; seed < 4; seed++) {
-      Case drawn = Case.of(seed, (1 << 20) + 2000 * seed + 1, 2, ElementType.values()[seed]);
-      Backends.inTurn(Backends.EACH, seed).forEach(backend -> drawn.checkParts(backend, 1));
+      int width = (1 << 20) + 2000 * seed + 1;
+      StatisticCheck drawn = StatisticCheck.of(seed, width, 2, ElementType.values()[seed]);
+      Backends.inTurn(Backends.EACH, seed).forEach(backend -> drawn.on(backend, 1));
     }
   }
 
   @Test
   void manyThreadsHaveTheSameBits() {
     for (int seed = 0; seed < 8; seed++) {
-      Case drawn = Case.of(seed, 1000, 1100, ElementType.values()[seed % 4]);
-      drawn.checkParts(Backends.EACH.get(seed % Backends.EACH.size()), 3);
+      StatisticCheck drawn = StatisticCheck.of(seed, 1000, 1100, ElementType.values()[seed % 4]);
+      drawn.on(Backends.EACH.get(seed % Backends.EACH.size()), 3);
     }
   }
 

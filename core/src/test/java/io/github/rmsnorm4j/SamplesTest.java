@@ -3,55 +3,11 @@ package io.github.rmsnorm4j;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.lang.foreign.Arena;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
-/** A call whose gain and bias have a row for each sample has the bits of a call for each sample. */
+/** Gain and bias with a row for each sample: formula, residual, and gradients that do not fit. */
 class SamplesTest {
-  /** Samples, rows of each and their width; as many rows as there are blocks of 32, and more. */
-  @ParameterizedTest
-  @CsvSource({
-    "1, 5, 64",
-    "3, 1, 100",
-    "4, 33, 32",
-    "2, 70, 128",
-    "50, 7, 1",
-    "7, 6, 33",
-    "5, 40, 31",
-    "3, 3, 1025",
-    "9, 2, 4096",
-    "20, 17, 48",
-    "2, 2, 70000",
-    "3, 1, 65537"
-  })
-  void haveTheBitsOfCallsOfTheirOwn(int samples, int rows, int width) {
-    boolean many = samples * rows * width > 20_000;
-    for (int seed = 0; seed < (many ? 4 : 8); seed++) {
-      ElementType type = ElementType.values()[seed % 4];
-      try (Arena arena = Arena.ofShared()) {
-        SampleCase drawn = new SampleCase(seed, type, samples, rows, width, arena);
-        for (Backend backend : Backends.inTurn(Backends.EACH, seed + 2 * rows + samples)) {
-          drawn.check(backend, 1);
-        }
-      }
-    }
-  }
-
-  /** Rows enough that threads pay, shared out anywhere in a sample. */
-  @ParameterizedTest
-  @CsvSource({"3, 3000", "8, 1111", "3001, 3"})
-  void manyThreadsHaveTheSameBits(int samples, int rows) {
-    try (Arena arena = Arena.ofShared()) {
-      SampleCase drawn = new SampleCase(samples, ElementType.FLOAT32, samples, rows, 100, arena);
-      for (Backend backend : Backends.inTurn(Backends.EACH, samples)) {
-        drawn.check(backend, 3);
-      }
-    }
-  }
-
   /** What diffusion transformers compute: {@code norm(x) * (1 + s) + t}. */
   @Test
   void modulatedLayerNorm() {
