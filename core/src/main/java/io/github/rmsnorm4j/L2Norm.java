@@ -71,6 +71,8 @@ public final class L2Norm extends Norm {
    * @param length takes {@code sqrt(x_1^2 + ... + x_n^2)} of each row in float64, without epsilon;
    *     at least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps illegally
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] length) {
     new ForwardCall(this, x, y).keeping(length, null).run();

@@ -412,6 +412,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param into takes rstd, and of LayerNorm the mean, of each row or of each group of a row
    * @throws IllegalArgumentException if the shapes do not fit, an array is too short or shares
    *     memory with x, a mean is missing or not wanted, or the norm has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void statistics(Rows x, RowStatistics into) {
     StatisticRun.statistics(this, x, into);
@@ -431,6 +433,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    *     elements. For LayerNorm the call makes an array with an element for each row
    * @throws IllegalArgumentException if the shapes do not fit, sums shares memory with x, or the
    *     norm is partial or has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void sums(Rows x, double[] sums) {
     StatisticRun.sums(this, x, sums);
@@ -471,6 +475,8 @@ public abstract sealed class Norm permits RmsNorm, LayerNorm, L2Norm {
    * @param y where the result goes; x itself for in place
    * @throws IllegalArgumentException if the shapes do not fit, a mean is missing or not wanted, an
    *     array is too short, y is read-only, memory overlaps illegally, or the norm has a gate
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public final void apply(Rows x, RowStatistics given, Rows y) {
     StatisticRun.apply(this, x, given, y);

@@ -142,6 +142,8 @@ public final class RmsNorm extends Norm {
    * @param rstd takes the rstd of each row: in float32 arithmetic a float32 value, or a float64
    *     value if the row is out of the range of float32. At least one element per row
    * @throws IllegalArgumentException if the shapes do not fit, or memory overlaps illegally
+   * @throws IllegalStateException if a segment is closed
+   * @throws WrongThreadException if a segment is confined to another thread
    */
   public void apply(Rows x, Rows y, double[] rstd) {
     new ForwardCall(this, x, y).keeping(null, rstd).run();
