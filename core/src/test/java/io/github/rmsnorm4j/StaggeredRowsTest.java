@@ -69,6 +69,23 @@ class StaggeredRowsTest {
     }
   }
 
+  /**
+   * A residual of 16 bits that is not rounded first is stored with the output: also by the kernel
+   * for the first chunk. Few calls with rows of any type and memory are such calls.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {256, 512})
+  void manyChunksWithAnyResidual(int bits) {
+    int rows = 33 * Direction.FORWARD.chunk(32) + 1;
+    for (int call = 0; call < 150; call++) {
+      Shape shape =
+          new Shape(Direction.FORWARD, ElementType.FLOAT32, false, false, false, rows, 32);
+      if (bits == 512 || Backends.isInTurn(0, call)) {
+        Case.of(call, shape, Mix.ORDINARY, Recipe.RESIDUAL).check(Backend.vector(bits), 1);
+      }
+    }
+  }
+
   /** As wide as a super-block, and enough for threads to pay. */
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
