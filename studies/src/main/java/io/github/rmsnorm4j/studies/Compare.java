@@ -70,8 +70,7 @@ final class Compare implements Callable<Integer> {
 
   @Option(
       names = "--quick",
-      description =
-          "Small and short: about 20 seconds on two idle cores, longer on a busy machine.")
+      description = "Small and short: under a minute on two idle cores, longer on a busy machine.")
   private boolean quick;
 
   @Option(

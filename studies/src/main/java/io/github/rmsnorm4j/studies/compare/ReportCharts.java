@@ -87,9 +87,6 @@ final class ReportCharts {
 
   /** Where a point can be: below the slope of the memory and the level of the processor. */
   private Chart roofline() {
-    double ridge = results.computeRoof() / headline.copyBandwidth();
-    double left = 0.05;
-    double right = Math.max(4 * ridge, 4);
     Chart chart =
         Chart.titled("Roofline, " + results.headline().shape())
             .over(
@@ -104,16 +101,14 @@ final class ReportCharts {
                       new double[] {headline.speed(timed) / 1e9})
                   .color(timed.variant().color()));
     }
+    if (headline.variants().stream().anyMatch(this::isAboveTheRoof)) {
+      return chart.caption(
+          "No roof is drawn: some norm was faster than the copy or the arithmetic that would bound it, as"
+              + " happens on a busy machine. Fusion moves a norm to the right: fewer bytes for the same"
+              + " operations.");
+    }
     return chart
-        .with(
-            Series.limit(
-                "memory (copy) and compute",
-                new double[] {left, ridge, right},
-                new double[] {
-                  left * headline.copyBandwidth() / 1e9,
-                  results.computeRoof() / 1e9,
-                  results.computeRoof() / 1e9
-                }))
+        .with(roof())
         .caption(
             ("The slope is the bandwidth of a copy, %s GB/s; the level is %s billion operations a second in a"
                     + " cache, both measured in this run. Fusion moves a norm to the right: fewer bytes for"
@@ -121,6 +116,23 @@ final class ReportCharts {
                 .formatted(
                     Figures.billions(headline.copyBandwidth()),
                     Figures.billions(results.computeRoof())));
+  }
+
+  /** A roof that a point exceeds bounds nothing: other programs slowed down its measurement. */
+  private boolean isAboveTheRoof(Timed timed) {
+    double slope = headline.intensity(timed) * headline.copyBandwidth();
+    return headline.speed(timed) > Math.min(slope, results.computeRoof());
+  }
+
+  private Series roof() {
+    double ridge = results.computeRoof() / headline.copyBandwidth();
+    double left = 0.05;
+    double right = Math.max(4 * ridge, 4);
+    double level = results.computeRoof() / 1e9;
+    return Series.limit(
+        "memory (copy) and compute",
+        new double[] {left, ridge, right},
+        new double[] {left * headline.copyBandwidth() / 1e9, level, level});
   }
 
   private static double[] array(List<Timing> sweep, ToDoubleFunction<Timing> value) {

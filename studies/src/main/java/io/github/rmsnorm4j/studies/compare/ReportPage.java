@@ -39,7 +39,7 @@ public final class ReportPage {
     page.section("Where naive float16 overflows")
         .paragraph(
             "The largest float16 number is 65504, so squares of elements past 255.9 are infinite."
-                + " The fused norms compute in float32 inside.");
+                + " The fused norms compute in float32 inside, with sums in float64.");
     tables.halfRows().forEach(page::table);
     page.section("All figures");
     tables.figures().forEach(page::table);

@@ -124,12 +124,14 @@ final class ReportCharts {
             .over(
                 Axis.categories("norm", rows.stream().map(Row::name).toList()),
                 Axis.linear("time of a step (ms)").from(0));
+    // Not the colors of RMSNorm and LayerNorm, which are categories here.
+    int color = TrainedNorm.LAYER_NORM.color;
     for (Map.Entry<String, ToDoubleFunction<Shares>> part : parts.entrySet()) {
       double[] bars =
           rows.stream()
               .mapToDouble(r -> r.stepMillis().mean() * part.getValue().applyAsDouble(r.shares()))
               .toArray();
-      chart = chart.with(Series.bars(part.getKey(), bars));
+      chart = chart.with(Series.bars(part.getKey(), bars).color(++color));
     }
     return chart.caption("Means over the seeds.");
   }
