@@ -100,7 +100,7 @@ function viewOverflow() {
       line("x", naive.x[0], wide.x[0]),
       line("x²", naive.squares[0], wide.squares[0]),
       line("mean(x²)", naive.mean, wide.variance),
-      line("√( mean(x²) + ε )", naive.root, wide.root),
+      line("√(\u00a0mean(x²)\u00a0+\u00a0ε\u00a0)", naive.root, wide.root),
       line("r = 1 / √( … )", naive.rstd, wide.rstd),
       line("y = x · r", naive.y[0], wide.y[0])));
   find("size-value").textContent = shown(size);
