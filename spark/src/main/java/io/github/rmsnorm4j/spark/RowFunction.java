@@ -43,7 +43,7 @@ public final class RowFunction implements Serializable {
   private final RowRules rules;
 
   /** Whether a row that breaks the rules becomes null. */
-  private final boolean keep;
+  private final boolean makesNull;
 
   /** That of the last row, which most often is as wide as the next. */
   private transient volatile Norm norm;
@@ -54,13 +54,13 @@ public final class RowFunction implements Serializable {
       RowColumn in,
       RowColumn out,
       RowRules rules,
-      boolean keep) {
+      boolean makesNull) {
     this.column = column;
     this.settings = settings;
     this.in = in;
     this.out = out;
     this.rules = rules;
-    this.keep = keep;
+    this.makesNull = makesNull;
   }
 
   /** The normalised column; null where the other is. */
@@ -118,7 +118,7 @@ public final class RowFunction implements Serializable {
   }
 
   private boolean isRefused(String problem) {
-    if (problem != null && !keep) {
+    if (problem != null && !makesNull) {
       throw new IllegalArgumentException("column '%s': %s; %s".formatted(column, problem, ADVICE));
     }
     return problem != null;
@@ -163,7 +163,7 @@ public final class RowFunction implements Serializable {
   }
 
   private List<Object> parts() {
-    return Arrays.asList(column, settings, in, out, rules, keep);
+    return Arrays.asList(column, settings, in, out, rules, makesNull);
   }
 
   @Override

@@ -130,6 +130,24 @@ class ColumnsTest {
         1);
   }
 
+  /** Spark normalizes literals while it plans, before it leaves rows out. */
+  @Test
+  void literalsThatAreInvalid() {
+    Dataset<Row> rows =
+        spark.sql(
+            "select array(1f, 2f) as x union all select array(1f)"
+                + " union all select array(1f, null) union all select null");
+    RowNormalizer stage = stage().setWidth(2);
+    assertThat(stage.setHandleInvalid("keep").transform(rows).collectAsList())
+        .extracting(row -> row.isNullAt(1))
+        .containsExactly(false, true, true, true);
+    assertThat(stage.setHandleInvalid("skip").transform(rows).collectAsList())
+        .extracting(row -> row.isNullAt(1))
+        .containsExactly(false, true);
+    assertThatThrownBy(() -> stage.setHandleInvalid("error").transform(rows).collectAsList())
+        .hasStackTraceContaining("column 'x': a row is 1 wide, it must be 2; ");
+  }
+
   /** The first rows are valid, the others not. */
   private void assertHandled(RowNormalizer stage, DataType type, Object[] rows, int valid) {
     Dataset<Row> dataset = column("x", type, rows).repartition(1);
