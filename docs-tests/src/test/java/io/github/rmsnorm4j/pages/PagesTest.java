@@ -26,6 +26,8 @@ class PagesTest {
   private static final Pattern CODE = Pattern.compile("(?s)\n```.*?\n```");
   private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)");
   private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|IT))(?:\\.\\w+)?`");
+  private static final Pattern FOLDERS = Pattern.compile("(?m)^\\| folder \\|.*\n((?:\\|.*\n)+)");
+  private static final Pattern FOLDER = Pattern.compile("`([^`\n]*)`(?=.* \\| )");
   private static final Pattern TARGET = Pattern.compile("<maven.compiler.target>(\\d+)<");
 
   private static final Pattern VERSION = Pattern.compile("<version>([^<]+)</version>");
@@ -76,6 +78,15 @@ class PagesTest {
     assertThat(TEST.matcher(Files.readString(page)).results().map(found -> found.group(1)))
         .as("%s", page)
         .allMatch(tests::contains);
+  }
+
+  @Test
+  void everyFolderOfTheMapIsThere() throws IOException {
+    Matcher table = FOLDERS.matcher(Files.readString(Shell.CHECKOUT.resolve("CONTRIBUTING.md")));
+    assertThat(table.find()).isTrue();
+    assertThat(FOLDER.matcher(table.group(1)).results().map(found -> found.group(1)))
+        .hasSizeGreaterThan(15)
+        .allSatisfy(folder -> assertThat(Shell.CHECKOUT.resolve(folder)).isDirectory());
   }
 
   /** A promise without a test is none. */
