@@ -218,10 +218,17 @@ class ColumnsTest {
   /** Spark's own function of arrays, and where docs/spark.md says that it is not enough. */
   @Test
   void sparksVectorNormalizeAddsInFloat32() {
-    Object[] in = {new Float[] {3f, 4f}, new Float[] {3e19f, 4e19f}, new Float[] {0f, 0f}};
+    Object[] in = {
+      new Float[] {3f, 4f},
+      new Float[] {3e19f, 4e19f},
+      new Float[] {0f, 0f},
+      new Float[] {1e-25f, 1e-25f},
+      new Float[] {1f, null}
+    };
     List<Row> rows =
         stage()
             .setNorm("l2")
+            .setHandleInvalid("keep")
             .transform(column("x", FLOATS, in))
             .selectExpr("vector_normalize(x, 2F)", "y")
             .collectAsList();
@@ -230,6 +237,21 @@ class ColumnsTest {
     assertThat(rows.get(1).getList(1)).isEqualTo(List.of(0.6f, 0.79999995f));
     assertThat(rows.get(2).isNullAt(0)).isTrue();
     assertThat(rows.get(2).getList(1)).isEqualTo(List.of(0f, 0f));
+    assertThat(rows.get(3).isNullAt(0)).isTrue();
+    assertThat(rows.get(3).getList(1)).isEqualTo(List.of(1e-13f, 1e-13f));
+    assertThat(rows.get(4).isNullAt(0)).isTrue();
+  }
+
+  /** The rows that docs/spark.md names: no error, whatever becomes of invalid rows. */
+  @ParameterizedTest
+  @ValueSource(strings = {"error", "keep", "skip"})
+  void nanAndInfinityAreValid(String handling) {
+    Object[] in = {new Float[] {Float.NaN, 1f}, new Float[] {Float.POSITIVE_INFINITY, 1f}};
+    List<Row> rows =
+        stage().setHandleInvalid(handling).transform(column("x", FLOATS, in)).collectAsList();
+    assertThat(rows)
+        .extracting(row -> row.getList(1))
+        .containsExactly(List.of(Float.NaN, Float.NaN), List.of(Float.NaN, 0f));
   }
 
   @Test

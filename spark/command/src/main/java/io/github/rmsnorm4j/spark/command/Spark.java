@@ -137,8 +137,8 @@ final class Spark implements Callable<Integer> {
       names = "--master",
       paramLabel = "URL",
       description =
-          "Where Spark runs: local[N] on N threads of this machine, spark://HOST:PORT, yarn, ..."
-              + " (default: local[*], all processors).")
+          "Where Spark runs: local[N] on N threads of this machine, or spark://HOST:PORT; yarn and"
+              + " k8s://... are not tested (default: local[*], all processors).")
   private String master;
 
   @Option(
