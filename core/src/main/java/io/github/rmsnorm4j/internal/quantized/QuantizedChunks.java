@@ -88,24 +88,19 @@ public final class QuantizedChunks implements AutoCloseable {
    * @param bits of a vector of machine code; 0 where there is to be none
    */
   public static RowMemory any(ElementType type, CodeMemory to, CodeRule rule, int bits) {
-    CodeFormat format = to.format();
-    boolean isNative =
-        bits > 0
-            && type == ElementType.FLOAT32
-            && MachineBlocks.serves(format, rule, format.block(to.width()));
+    boolean isServed = bits > 0 && MachineBlocks.serves(to.format(), rule, to.width());
+    boolean isNative = isServed && type == ElementType.FLOAT32;
     return isNative ? NATIVE : ANY[type.ordinal()];
   }
 
   /** Whether a call makes no machine code, because it is there, or there is none. */
   public static boolean isReady(CodeMemory to, CodeRule rule, int bits) {
-    return bits == 0 || MachineBlocks.isMade(to.format(), rule, bits);
+    return MachineBlocks.isMade(to.format(), rule, to.width(), bits);
   }
 
   /** Makes the machine code of a rule, if there is any. */
   public static void makeReady(CodeMemory to, CodeRule rule, int bits) {
-    if (bits > 0) {
-      MachineBlocks.of(to.format(), rule, bits);
-    }
+    MachineBlocks.of(to.format(), rule, to.width(), bits);
   }
 
   /**
@@ -115,17 +110,15 @@ public final class QuantizedChunks implements AutoCloseable {
    */
   public static QuantizedChunks open(CodeMemory to, CodeRule rule, int bits) {
     QuantizedChunks chunks = POOL.take();
-    if (chunks.encoder == null
-        || chunks.bits != bits
-        || !chunks.rule.equals(rule)
-        || !chunks.encoder.isOf(to.format())) {
+    boolean others =
+        chunks.encoder == null || !chunks.rule.equals(rule) || !chunks.encoder.isOf(to.format());
+    if (others) {
       chunks.encoder = new Encoder(to.format(), rule);
-      chunks.machine = null;
-      chunks.bits = bits;
       chunks.rule = rule;
     }
-    if (chunks.machine == null && bits > 0) {
-      chunks.machine = MachineBlocks.of(to.format(), rule, bits);
+    if (others || chunks.machine == null || chunks.bits != bits || chunks.width != to.width()) {
+      chunks.machine = MachineBlocks.of(to.format(), rule, to.width(), bits);
+      chunks.bits = bits;
     }
     chunks.to = to;
     chunks.width = to.width();
@@ -218,10 +211,11 @@ public final class QuantizedChunks implements AutoCloseable {
 
   private void encode(long row, int rows, MemorySegment y) {
     int n = rows * width;
-    boolean direct = machine != null && to.isDirect(rows);
-    MemorySegment into = direct ? to.codes() : ofCodes;
-    long offset = direct ? row * to.codeStride() : 0;
-    if (machine != null && machine.encode(y, n, block, into, offset, ofScales)) {
+    if (machine != null) {
+      boolean direct = to.isDirect(rows);
+      MemorySegment into = direct ? to.codes() : ofCodes;
+      long offset = direct ? row * to.codeStride() : 0;
+      machine.encode(y, n, block, into, offset, ofScales);
       if (!direct) {
         to.write(row, rows, codes);
       }

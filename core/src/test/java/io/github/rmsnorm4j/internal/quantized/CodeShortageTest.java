@@ -42,7 +42,7 @@ class CodeShortageTest {
     private static void say(String what, int block) {
       CodeFormat format = new CodeFormat(CodeLayout.APART, block, null, false);
       CodeRule rule = new CodeRule(CodeFactor.RATIO, CodeRounding.EVEN, ScaleFloor.NONE);
-      boolean there = MachineBlocks.of(format, rule, Machine.here().bits()) != null;
+      boolean there = MachineBlocks.of(format, rule, block, Machine.here().bits()) != null;
       System.out.println(what + (there ? ": code" : ": none"));
     }
   }

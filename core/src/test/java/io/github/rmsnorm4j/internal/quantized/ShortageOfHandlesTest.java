@@ -90,7 +90,7 @@ class ShortageOfHandlesTest {
       norm.apply(new float[128], y);
       CodeFormat format = new CodeFormat(CodeLayout.Q8_0, 32, null, false);
       CodeRule rule = new CodeRule(CodeFactor.RATIO, CodeRounding.EVEN, ScaleFloor.NONE);
-      return MachineBlocks.of(format, rule, 256) != null && Arrays.equals(y, new float[128]);
+      return MachineBlocks.of(format, rule, 128, 256) != null && Arrays.equals(y, new float[128]);
     }
   }
 

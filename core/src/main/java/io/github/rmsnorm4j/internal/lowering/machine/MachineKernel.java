@@ -10,16 +10,14 @@ import io.github.rmsnorm4j.internal.kernel.Frame;
 import io.github.rmsnorm4j.internal.kernel.Listings;
 import io.github.rmsnorm4j.internal.machine.Code;
 import io.github.rmsnorm4j.internal.machine.ExecutableMemory;
-import io.github.rmsnorm4j.internal.machine.Shortage;
-import java.io.UncheckedIOException;
+import io.github.rmsnorm4j.internal.machine.MadeCode;
+import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.List;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Stages of a norm as machine code. */
-final class MachineKernel {
+final class MachineKernel implements MadeCode.Made {
   /** Rows up to this width have kernels of their own, if they are whole groups of 32 elements. */
   private static final int NARROW = 256;
 
@@ -30,8 +28,13 @@ final class MachineKernel {
 
   private static final AtomicInteger COUNT = new AtomicInteger();
 
-  private static final ConcurrentHashMap<Target, Optional<MachineKernel>> MADE =
-      new ConcurrentHashMap<>();
+  private static final MadeCode<Target, MachineKernel> MADE =
+      new MadeCode<>() {
+        @Override
+        protected MachineKernel make(Target target) {
+          return new MachineKernel(target);
+        }
+      };
 
   private final Target target;
   private final KernelCall call;
@@ -76,28 +79,9 @@ final class MachineKernel {
       List<Stage> stages, int bits, int width, boolean streams, boolean periods) {
     Target atOneStride = target(stages, bits, width, streams);
     Target target = periods ? atOneStride.withPeriods() : atOneStride;
-    MachineKernel kernel = of(target);
+    MachineKernel kernel = MADE.of(target);
     // A kernel for one width needs more registers: several rows wait for one another.
     return kernel == null && target.width() > 0 ? of(stages, bits, 0, streams, periods) : kernel;
-  }
-
-  private static MachineKernel of(Target target) {
-    Optional<MachineKernel> made = MADE.get(target);
-    if (made == null && !Shortage.lasts()) {
-      // Not in the lock of the map, where a thread that gets no memory leaves others waiting.
-      made = kept(target, make(target));
-    }
-    return made == null ? null : made.orElse(null);
-  }
-
-  /** The first one that was made of a target; null for none now. */
-  private static Optional<MachineKernel> kept(Target target, Optional<MachineKernel> made) {
-    Optional<MachineKernel> first = made == null ? null : MADE.putIfAbsent(target, made);
-    if (first == null) {
-      return made;
-    }
-    made.ifPresent(kernel -> ExecutableMemory.giveBack(kernel.call.code()));
-    return first;
   }
 
   /** Whether a kernel has non-temporal stores for an output of which only elements are aligned. */
@@ -119,35 +103,6 @@ final class MachineKernel {
     return width >= STRIPPED_WIDTH && !stages.getLast().columnSums().isEmpty();
   }
 
-  /** The kernel, if its bits are right; null where there is no memory for it now. */
-  private static Optional<MachineKernel> make(Target target) {
-    String fault = "it gives other bits than plain Java";
-    MachineKernel kernel = null;
-    try {
-      kernel = new MachineKernel(target);
-      if (Trial.passes(target, kernel)) {
-        return Optional.of(kernel);
-      }
-    } catch (UncheckedIOException e) {
-      throw e; // Of the listing, which is written first: it says nothing of the kernel.
-    } catch (OutOfMemoryError e) {
-      Shortage.note(e);
-      fault = null;
-    } catch (RuntimeException | LinkageError e) {
-      fault = Shortage.explains(e) ? null : String.valueOf(e.getMessage());
-    }
-    if (kernel != null) {
-      ExecutableMemory.giveBack(kernel.call.code());
-    }
-    if (fault == null) {
-      return null;
-    }
-    System.getLogger("io.github.rmsnorm4j")
-        .log(
-            System.Logger.Level.WARNING, "machine code {0} is not used: {1}", target.name(), fault);
-    return Optional.empty();
-  }
-
   /**
    * How many rows a kernel has summed but not written, where it has stopped.
    *
@@ -155,6 +110,16 @@ final class MachineKernel {
    */
   int together(int left) {
     return target.together(left);
+  }
+
+  @Override
+  public MemorySegment code() {
+    return call.code();
+  }
+
+  @Override
+  public boolean passes() {
+    return Trial.passes(target, this);
   }
 
   /** Whether its stages read or write rows. */

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.internal.formula.Stage;
 import io.github.rmsnorm4j.internal.formula.SumOrder;
 import io.github.rmsnorm4j.internal.formula.Tensor;
 import io.github.rmsnorm4j.internal.formula.Value;
+import io.github.rmsnorm4j.internal.machine.MadeCode;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,7 +36,8 @@ record Target(
     boolean bfloat16,
     boolean streams,
     int prefetched,
-    boolean periods) {
+    boolean periods)
+    implements MadeCode.Named {
   /** The same target for rows that are not all at one stride. */
   Target withPeriods() {
     return new Target(stages, bits, width, group, bfloat16, streams, prefetched, true);
@@ -48,7 +50,8 @@ record Target(
   private static final int ACCUMULATORS_OF_POWER = 4;
 
   /** What its listing is called: rows with their types, and the vectors. */
-  String name() {
+  @Override
+  public String name() {
     StringBuilder name = new StringBuilder();
     for (Stage stage : stages) {
       name.append(name.isEmpty() ? "" : "_then_").append(stage.sums().isEmpty() ? "rows" : "sums");
