@@ -161,16 +161,15 @@ final class ForwardCall implements CallOperands {
     Staging staging = staging();
     try (Call call = call(output, staging)) {
       boolean shared = CallMemory.isShared(call.rows()) && CallMemory.isOfAnyThread(q);
-      QuantizedRunner.run(
-          call,
-          parts.plans,
-          x.rows(),
-          norm.groups,
-          shared ? norm.threads : 1,
-          y == null ? null : parts.memory.of(y, 1),
-          q.memory(),
-          rule,
-          bits);
+      new QuantizedRunner(q.memory(), rule)
+          .run(
+              call,
+              parts.plans,
+              x.rows(),
+              norm.groups,
+              shared ? norm.threads : 1,
+              y == null ? null : parts.memory.of(y, 1),
+              bits);
     } finally {
       giveBack(staging);
       Reference.reachabilityFence(this); // Kernels hold addresses, which keep nothing alive.

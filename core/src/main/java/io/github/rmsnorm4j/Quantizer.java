@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j;
 
+import io.github.rmsnorm4j.internal.backend.RowMemory;
 import io.github.rmsnorm4j.internal.first.FirstTier;
 import io.github.rmsnorm4j.internal.norm.FloatingPointGuard;
 import io.github.rmsnorm4j.internal.norm.QuantizedRunner;
@@ -174,13 +175,9 @@ public final class Quantizer {
         && FloatingPointGuard.runs(shared, () -> quantize(x, q, threads))) {
       return;
     }
-    QuantizedRunner.run(
-        x.memory(x.rowStride() * x.type().bytes(), 0, 0, false),
-        x.rows(),
-        shared ? threads : 1,
-        q.memory(),
-        rule,
-        () -> Backend.best().machineBits());
+    RowMemory rows = x.memory(x.rowStride() * x.type().bytes(), 0, 0, false);
+    new QuantizedRunner(q.memory(), rule)
+        .run(rows, x.rows(), shared ? threads : 1, () -> Backend.best().machineBits());
   }
 
   CodeRule rule() {

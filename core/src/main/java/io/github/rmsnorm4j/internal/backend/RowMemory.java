@@ -162,7 +162,7 @@ public record RowMemory(
   }
 
   /** The array with the rows; null for native memory, and where the array is read-only. */
-  @Nullable Object base() {
+  public @Nullable Object base() {
     return segment.heapBase().orElse(null);
   }
 

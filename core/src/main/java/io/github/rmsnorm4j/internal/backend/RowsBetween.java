@@ -5,12 +5,9 @@ import io.github.rmsnorm4j.internal.machine.NativeMemory;
 import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.NullUnmarked;
 
-/** The rows of a chunk that one norm writes and the next one reads, in memory of one thread. */
+/** The rows of a chunk that a norm writes and the next step reads, in memory of one thread. */
 @NullUnmarked // An object of a pool: between calls it refers to no memory.
 public final class RowsBetween implements AutoCloseable {
-  /** Bytes of a chunk, unless one row is longer. They stay in a second-level cache. */
-  private static final int BYTES = 1 << 16;
-
   private static final Pool<RowsBetween> POOL = new Pool<>(RowsBetween::new);
 
   /** By type, what stands for the rows of a chunk in arrays, and in native memory. */
@@ -22,6 +19,7 @@ public final class RowsBetween implements AutoCloseable {
   private final RowWindow read = new RowWindow();
   private ElementType type;
   private int width;
+  private int rows;
   private int groupsWritten;
   private int groupsRead;
   private MemorySegment memory;
@@ -56,12 +54,17 @@ public final class RowsBetween implements AutoCloseable {
     };
   }
 
-  /** For rows of a call of this thread, like those that it was planned with. */
-  public static RowsBetween open(RowMemory any, int width) {
+  /**
+   * For rows of a call of this thread, like those that it was planned with.
+   *
+   * @param elements of a chunk, unless one row is longer
+   */
+  public static RowsBetween open(RowMemory any, int width, int elements) {
     RowsBetween between = POOL.take();
     between.type = any.type();
     between.width = width;
-    int n = between.rows() * width;
+    between.rows = Math.max(1, elements / width);
+    int n = between.rows * width;
     if (any.segment().isNative()) {
       between.nativeMemory = ColumnMemory.take((long) n * any.type().bytes());
       between.memory = between.nativeMemory.segment();
@@ -74,7 +77,7 @@ public final class RowsBetween implements AutoCloseable {
 
   /** Rows of a chunk. */
   public int rows() {
-    return Math.max(1, BYTES / type.bytes() / width);
+    return rows;
   }
 
   /** What a norm of rows with so many groups writes. */

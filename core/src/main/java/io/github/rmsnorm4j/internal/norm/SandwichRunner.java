@@ -13,6 +13,9 @@ import io.github.rmsnorm4j.internal.parallel.RowScheduler;
  * that the rows between them stay in a cache.
  */
 public final class SandwichRunner {
+  /** Bytes of a chunk, unless one row is longer. They stay in a second-level cache. */
+  private static final int BYTES = 1 << 16;
+
   private SandwichRunner() {}
 
   /**
@@ -59,7 +62,8 @@ public final class SandwichRunner {
 
   private static void rows(Part first, Plan one, Part second, Plan other, long from, long to) {
     int width = first.groups * first.call.choices().width();
-    try (RowsBetween between = RowsBetween.open(first.call.rowsOf(Forward.Y), width)) {
+    RowMemory any = first.call.rowsOf(Forward.Y);
+    try (RowsBetween between = RowsBetween.open(any, width, BYTES / any.type().bytes())) {
       Part writes = first.withRows(Forward.Y, between.written(first.groups));
       Part reads = second.withRows(Forward.X, between.read(second.groups));
       try (Worker writer = one.compiled.open(writes.call);

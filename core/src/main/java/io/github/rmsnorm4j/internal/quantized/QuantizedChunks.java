@@ -7,10 +7,10 @@ import static java.lang.foreign.ValueLayout.JAVA_SHORT_UNALIGNED;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.internal.backend.Pool;
 import io.github.rmsnorm4j.internal.backend.RowMemory;
-import io.github.rmsnorm4j.internal.backend.RowWindow;
+import io.github.rmsnorm4j.internal.backend.RowsBetween;
 import io.github.rmsnorm4j.internal.backend.Staging;
 import io.github.rmsnorm4j.internal.codec.NarrowArrays;
-import io.github.rmsnorm4j.internal.machine.NativeMemory;
+import io.github.rmsnorm4j.internal.kernel.Strips;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.jspecify.annotations.NullUnmarked;
@@ -23,36 +23,16 @@ import org.jspecify.annotations.NullUnmarked;
 @NullUnmarked // An object of a pool: between calls it refers to none.
 public final class QuantizedChunks implements AutoCloseable {
   /** Elements of a chunk, unless one row is longer. */
-  private static final int CHUNK = 1 << 12;
+  public static final int ELEMENTS = 1 << 12;
 
   /** The most elements of a row for which arrays are kept. */
   private static final int MAX_KEPT = 1 << 22;
 
   private static final Pool<QuantizedChunks> POOL = new Pool<>(QuantizedChunks::new);
 
-  /** Stands for the rows of a chunk of any thread in native memory: float32 rows. */
-  private static final RowMemory NATIVE =
-      new RowMemory(MemorySegment.NULL, ElementType.FLOAT32, 0, new RowWindow());
-
-  /** By type, what stands for the rows of a chunk of any thread in arrays. */
-  private static final RowMemory[] ANY = new RowMemory[ElementType.values().length];
-
-  static {
-    ANY[ElementType.FLOAT32.ordinal()] =
-        new RowMemory(MemorySegment.ofArray(new float[0]), ElementType.FLOAT32, 0, new RowWindow());
-    for (ElementType type : new ElementType[] {ElementType.FLOAT16, ElementType.BFLOAT16}) {
-      ANY[type.ordinal()] =
-          new RowMemory(MemorySegment.ofArray(new short[0]), type, 0, new RowWindow());
-    }
-  }
-
-  private final RowWindow window = new RowWindow();
   private final NarrowArrays narrow = new NarrowArrays();
 
   private Staging staging = new Staging();
-
-  /** Takes the rows of a chunk where they are native; null until it is needed. */
-  private NativeMemory rows;
 
   /** The last array of elements, which the segment is of. */
   private float[] floats;
@@ -64,12 +44,8 @@ public final class QuantizedChunks implements AutoCloseable {
   private float[] scales = {};
   private MemorySegment ofScales = MemorySegment.ofArray(scales);
 
-  /** What a norm writes the rows of a chunk to, from the last call. */
-  private RowMemory output;
-
   private CodeMemory to;
   private int width;
-  private int groups;
   private int block;
 
   private Encoder encoder;
@@ -82,15 +58,14 @@ public final class QuantizedChunks implements AutoCloseable {
   private QuantizedChunks() {}
 
   /**
-   * For the rows of a chunk; a call is planned with it. Float64 rows are float32 rows here. They
-   * are in native memory if machine code reads them there, aligned as its vectors are.
+   * What stands for the rows of a chunk that a norm writes; a call is planned with it. They are in
+   * native memory if machine code reads them there, aligned as its vectors are.
    *
    * @param bits of a vector of machine code; 0 where there is to be none
    */
   public static RowMemory any(ElementType type, CodeMemory to, CodeRule rule, int bits) {
     boolean isServed = bits > 0 && MachineBlocks.serves(to.format(), rule, to.width());
-    boolean isNative = isServed && type == ElementType.FLOAT32;
-    return isNative ? NATIVE : ANY[type.ordinal()];
+    return RowsBetween.any(type, isServed && type == ElementType.FLOAT32);
   }
 
   /** Whether a call makes no machine code, because it is there, or there is none. */
@@ -138,95 +113,49 @@ public final class QuantizedChunks implements AutoCloseable {
 
   /** Rows of a chunk. */
   public int rows() {
-    return Math.max(1, CHUNK / width);
+    return Math.max(1, ELEMENTS / width);
   }
 
   /**
-   * What a norm writes the rows of a chunk to.
+   * Writes the codes of rows.
    *
-   * @param any what stands for it
-   * @param groups of each row: so many rows of the norm are one row here
+   * @param from rows of a call, or those between a norm and its codes, which may be changed
    */
-  public RowMemory output(RowMemory any, int groups) {
-    this.groups = groups;
-    int n = rows() * width;
-    MemorySegment memory =
-        any == NATIVE
-            ? nativeRows(n)
-            : any.type() == ElementType.FLOAT32
-                ? MemorySegment.ofArray(staging.floats(n))
-                : MemorySegment.ofArray(staging.shorts(n));
-    long stride = (long) width / groups * any.type().bytes();
-    if (output == null
-        || output.type() != any.type()
-        || output.stride() != stride
-        || !output.segment().equals(memory)) {
-      output = new RowMemory(memory, any.type(), stride, window);
-    }
-    return output;
-  }
-
-  private MemorySegment nativeRows(int n) {
-    long bytes = (long) n * Float.BYTES;
-    if (rows == null || rows.segment().byteSize() < bytes) {
-      closeRows();
-      rows = new NativeMemory(bytes);
-    }
-    return rows.segment();
-  }
-
-  /** Says which row of a call the output begins with. */
-  public void moveTo(long row) {
-    window.first = row * groups;
-  }
-
-  /** Writes the codes of rows that a norm has written to the output. */
-  public void encodeOutput(long row, int rows) {
-    int n = rows * width;
-    if (output.type() != ElementType.FLOAT32) {
-      narrow.decode(output.type(), staging.shorts(n), staging.floats(n), n);
-    }
-    boolean isNative = output.segment().isNative();
-    encode(row, rows, isNative ? output.segment() : floats(n));
-  }
-
-  /** Writes the codes of rows of a call. */
   public void encode(RowMemory from, long row, int rows) {
+    int n = rows * width;
+    boolean isChunk = from.window() != null && from.type() == ElementType.FLOAT32;
+    boolean direct = machine != null && to.isDirect(rows);
+    if (machine != null) {
+      MemorySegment y = isChunk ? from.segment() : loaded(from, row, rows);
+      MemorySegment into = direct ? to.codes() : ofCodes;
+      machine.encode(y, n, block, into, direct ? row * to.codeStride() : 0, ofScales);
+    } else {
+      float[] y = isChunk && from.base() instanceof float[] array ? array : floats(from, row, rows);
+      encoder.encode(y, n, block, to.scale(), codes, scales);
+    }
+    if (!direct) {
+      to.write(row, rows, codes);
+    }
+    to.write(row, rows, scales);
+  }
+
+  /** Copies rows as float32. */
+  private float[] floats(RowMemory from, long row, int rows) {
+    int n = rows * width;
     from.load(row, 0, rows, width, staging);
     if (from.type() == ElementType.FLOAT64) {
-      round(staging.doubles(rows * width), staging.floats(rows * width), rows * width);
+      Strips.round(staging.doubles(n), staging.floats(n), n);
     }
-    encode(row, rows, floats(rows * width));
+    return staging.floats(n);
   }
 
-  /** The array with the elements of a chunk. */
-  private MemorySegment floats(int n) {
-    float[] array = staging.floats(n);
+  private MemorySegment loaded(RowMemory from, long row, int rows) {
+    float[] array = floats(from, row, rows);
     if (floats != array) {
       floats = array;
       ofFloats = MemorySegment.ofArray(array);
     }
     return ofFloats;
-  }
-
-  private void encode(long row, int rows, MemorySegment y) {
-    int n = rows * width;
-    if (machine != null) {
-      boolean direct = to.isDirect(rows);
-      MemorySegment into = direct ? to.codes() : ofCodes;
-      long offset = direct ? row * to.codeStride() : 0;
-      machine.encode(y, n, block, into, offset, ofScales);
-      if (!direct) {
-        to.write(row, rows, codes);
-      }
-    } else {
-      if (y.isNative()) {
-        MemorySegment.copy(y, JAVA_FLOAT_UNALIGNED, 0, staging.floats(n), 0, n);
-      }
-      encoder.encode(staging.floats(n), n, block, to.scale(), codes, scales);
-      to.write(row, rows, codes);
-    }
-    to.write(row, rows, scales);
   }
 
   /** Writes rows of a call from their codes. */
@@ -259,12 +188,6 @@ public final class QuantizedChunks implements AutoCloseable {
     }
   }
 
-  private static void round(double[] from, float[] into, int n) {
-    for (int i = 0; i < n; i++) {
-      into[i] = (float) from[i];
-    }
-  }
-
   @Override
   public void close() {
     to = null;
@@ -276,18 +199,7 @@ public final class QuantizedChunks implements AutoCloseable {
       ofCodes = null;
       scales = new float[0];
       ofScales = null;
-      closeRows();
-      output = null;
     }
-    if (!POOL.giveBack(this)) {
-      closeRows();
-    }
-  }
-
-  private void closeRows() {
-    if (rows != null) {
-      rows.close();
-      rows = null;
-    }
+    POOL.giveBack(this);
   }
 }
