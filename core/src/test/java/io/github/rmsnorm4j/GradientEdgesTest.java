@@ -269,4 +269,72 @@ class GradientEdgesTest {
     exact.epsilon(0, EpsilonPlacement.INSIDE);
     assertThat(exact.run().dx()[0]).containsExactly(0);
   }
+
+  @Test
+  void onTheFloorANaNInDyStaysWhereItIs() {
+    double[] dy = with(constant(1), 5, NAN);
+    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(dy));
+    BackwardContract.Result is = pass.epsilon(2, EpsilonPlacement.FLOOR).run();
+    assertThat(is.dx()[0]).isEqualTo(with(constant(0.5), 5, NAN));
+  }
+
+  /**
+   * The sum of h * xh is infinite: taken off itself it is NaN, and what others lose is infinite.
+   */
+  @Test
+  void anInfinityInDy() {
+    double[] x = alternating(1);
+    double[] dy = with(constant(1), 4, INFINITY);
+    BackwardContract.Result is = new BackwardEdge(false, rows(x), rows(dy)).run();
+    BackwardContract.Result centred = new BackwardEdge(true, rows(x), rows(dy)).run();
+    for (int i = 0; i < x.length; i++) {
+      assertThat(is.dx()[0][i]).isEqualTo(Double.valueOf(i == 4 ? NAN : -x[i] * INFINITY));
+      assertThat(centred.dx()[0][i])
+          .isEqualTo(Double.valueOf(i == 4 || x[i] < 0 ? NAN : -INFINITY));
+    }
+    for (BackwardContract.Result result : new BackwardContract.Result[] {is, centred}) {
+      assertThat(result.dgain()[4]).isEqualTo(INFINITY);
+      assertThat(result.dbias()).isEqualTo(with(constant(1), 4, INFINITY));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY})
+  void whatTheResidualsGradientHasStaysInItsElement(double value) {
+    BackwardEdge pass = new BackwardEdge(false, rows(alternating(1)), rows(constant(0)));
+    BackwardContract.Result is = pass.dresidual(with(constant(7), 5, value)).run();
+    assertThat(is.dx()[0]).isEqualTo(with(constant(7), 5, value));
+    assertThat(is.dgain()).containsOnly(0);
+  }
+
+  /** Whatever is only read may be one memory, and what is not kept may be written over. */
+  @Test
+  void whereDxMayGo() {
+    RmsNorm norm = RmsNorm.builder(2).build();
+    float[] x = {1, 2, 3, 4};
+    float[] y = new float[4];
+    float[] dy = {1, -2, 0.5f, 3};
+    Saved input = new Saved(Keep.INPUT, 2);
+    norm.apply(Rows.of(x, 2), Rows.of(y, 2), input);
+    float[] alone = new float[4];
+    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(alone, 2), null);
+
+    float[] all = dy.clone();
+    Rows same = Rows.of(all, 2);
+    norm.backward(same, input, same, same, null);
+    assertThat(all).as("over dy, which is dresidual").isEqualTo(alone);
+
+    Saved output = new Saved(Keep.OUTPUT, 2);
+    norm.apply(Rows.of(x, 2), Rows.of(y, 2), output);
+    float[] apart = new float[4];
+    norm.backward(Rows.of(dy, 2), output, Rows.of(apart, 2), null);
+    float[] x0 = x.clone();
+    norm.backward(Rows.of(dy, 2), output, Rows.of(x, 2), null);
+    assertThat(x).as("over x, of which nothing is kept").isEqualTo(apart);
+
+    float[] residual = new float[4];
+    norm.addAndApply(Rows.of(x0, 2), Rows.of(residual, 2), Rows.of(y, 2), input);
+    norm.backward(Rows.of(dy, 2), input, Rows.of(dy, 2), Rows.of(x0, 2), null);
+    assertThat(x0).as("over x, whose sum is kept").isEqualTo(alone);
+  }
 }

@@ -262,6 +262,10 @@ class RefusedCallsTest {
   }
 
   private void numbersOfStatistics() {
+    double[] numbers = new double[1];
+    add("rstd is null", () -> RowStatistics.of(null));
+    add("mean is null", () -> RowStatistics.of(null, numbers));
+    add("rstd is null", () -> RowStatistics.of(numbers, null));
     String count = "sums has 4 elements, it must have 2: 1 for each of 2 rows";
     add(count, () -> rms.sums(x, new double[4]));
     add(

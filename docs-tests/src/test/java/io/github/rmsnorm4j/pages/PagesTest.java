@@ -24,7 +24,8 @@ class PagesTest {
   private static final Path DOCS = Shell.CHECKOUT.resolve("docs");
   private static final Path DEV_DOCS = Shell.CHECKOUT.resolve("dev-docs");
   private static final Pattern CODE = Pattern.compile("(?s)\n```.*?\n```");
-  private static final Pattern LINK = Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)");
+  private static final Pattern LINK =
+      Pattern.compile("\\]\\(([^)#]*)(?:#([^)]*))?\\)|\\bsrc(?:set)?=\"([^\"]*)\"");
   private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|IT))(?:\\.\\w+)?`");
   private static final Pattern FOLDERS = Pattern.compile("(?m)^\\| folder \\|.*\n((?:\\|.*\n)+)");
   private static final Pattern FOLDER = Pattern.compile("`([^`\n]*)`(?=.* \\| )");
@@ -50,10 +51,11 @@ class PagesTest {
   void everyLinkLeadsToAFileAndAHeading(Path page) throws IOException {
     Matcher link = LINK.matcher(CODE.matcher(Files.readString(page)).replaceAll(""));
     while (link.find()) {
-      if (link.group(1).contains("://")) {
+      String to = link.group(3) == null ? link.group(1) : link.group(3);
+      if (to.contains("://")) {
         continue;
       }
-      Path target = link.group(1).isEmpty() ? page : page.resolveSibling(link.group(1));
+      Path target = to.isEmpty() ? page : page.resolveSibling(to);
       assertThat(target).as("%s: %s", page, link.group()).isRegularFile();
       if (link.group(2) != null) {
         assertThat(anchors(target)).as("%s: %s", page, link.group()).contains(link.group(2));

@@ -147,7 +147,7 @@ final class Bench implements Callable<Integer> {
       description =
           "Compare the norms of the first 400 tokens of an engine, and of 3,000 prompts, with cold"
               + " caches, with the plain loop of a port, in fresh JVMs without flags and with native"
-              + " access. About six minutes. Only --width, --only, --jvms (default: 7 rounds),"
+              + " access. About four minutes. Only --width, --only, --jvms (default: 7 rounds),"
               + " --check and --write go with it.")
   private boolean decode;
 
@@ -172,7 +172,7 @@ final class Bench implements Callable<Integer> {
       names = "--write",
       description =
           "Keep all rounds in docs/benchmarks, with tables and a chart, instead of those that this"
-              + " processor or GPU has there. Not with --quick, --only, --width or --traps.")
+              + " processor or GPU has there. Only of whole runs.")
   private boolean write;
 
   @Option(
@@ -219,9 +219,11 @@ final class Bench implements Callable<Integer> {
   private int decode() throws IOException, InterruptedException {
     requireOnly("--decode", WITH_DECODE);
     WrongUseException.requireRange("--width", width, 65_536);
-    if (write && (width != null || only != null)) {
+    if (write && (width != null || only != null || jvms != null && jvms < ROUNDS)) {
       throw new WrongUseException(
-          "--write excludes --width and --only: only runs of all calls are kept");
+          "--write excludes --width, --only, and fewer --jvms than "
+              + ROUNDS
+              + ": only whole runs are kept");
     }
     List<String> command = measurement(DECODE);
     command.add(checkout().toString());
@@ -345,9 +347,10 @@ final class Bench implements Callable<Integer> {
   }
 
   private List<String> arguments() {
-    if (write && (quick || traps || only != null)) {
+    if (write && (quick || traps || only != null || !threads.isEmpty() && !threads.contains(1))) {
       throw new WrongUseException(
-          "--write excludes --quick, --only and --traps: only runs of all shapes are kept");
+          "--write excludes --quick, --only, --traps, and --threads without 1: only whole runs are"
+              + " kept");
     }
     if (check && traps) {
       throw new WrongUseException(

@@ -26,7 +26,8 @@ class BenchTest {
   @Test
   void wrongUseIsSaidBeforeAnythingIsBuilt() {
     assertThat(wrongUse("--write", "--quick"))
-        .contains("--write excludes --quick, --only and --traps: only runs of all shapes are kept");
+        .contains(
+            "--write excludes --quick, --only, --traps, and --threads without 1: only whole runs are");
     assertThat(wrongUse("--traps", "--check")).contains("--check and --traps exclude each other");
     assertThat(wrongUse("--loops", "--traps"))
         .contains("--loops, --variants and --traps exclude each other");
@@ -37,7 +38,9 @@ class BenchTest {
     assertThat(wrongUse("--decode", "--traps")).contains("--decode excludes --traps");
     assertThat(wrongUse("--decode", "--width", "0")).contains("--width is 0, it may be 1 to 65536");
     assertThat(wrongUse("--decode", "--write", "--width", "64"))
-        .contains("--write excludes --width and --only: only runs of all calls are kept");
+        .contains("--write excludes --width, --only, and fewer --jvms than 7: only whole runs");
+    assertThat(wrongUse("--decode", "--write", "--jvms", "1")).contains("fewer --jvms than 7");
+    assertThat(wrongUse("--polluted", "--write", "--threads", "2")).contains("--threads without 1");
     assertThat(wrongUse("--calls", "--jvms", "2")).contains("--calls excludes --jvms");
     assertThat(wrongUse("--width", "64")).contains("--width is for --decode");
   }

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.benchmarks.peers.KeptResults;
 import io.github.rmsnorm4j.benchmarks.peers.KernelKind;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults;
 import io.github.rmsnorm4j.benchmarks.peers.PeerResults.Figure;
+import io.github.rmsnorm4j.benchmarks.peers.Run;
 import io.github.rmsnorm4j.benchmarks.peers.Start;
 import io.github.rmsnorm4j.benchmarks.peers.TargetTable;
 import io.github.rmsnorm4j.benchmarks.peers.TerminalText;
@@ -88,6 +89,9 @@ public final class PeerTable {
     }
     if (options.write) {
       System.out.println("wrote " + KeptResults.keep(options.checkout, options.run(), results));
+      if (options.run() == Run.PEERS) {
+        System.out.println("its first table belongs in docs/performance.md, too");
+      }
     }
     return options.check ? check(new TargetTable(results)) : 0;
   }

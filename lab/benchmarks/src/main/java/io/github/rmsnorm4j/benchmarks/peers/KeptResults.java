@@ -85,10 +85,12 @@ public record KeptResults(Map<Run, PeerResults> runs, DecodeResults decode) {
   }
 
   private void write(Path file) throws IOException {
+    // Before a file is replaced all are made: tables that cannot be leave everything as it is.
+    Map<Path, String> made = made(file);
     String json = JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
     replace(file, json + System.lineSeparator());
-    for (Map.Entry<Path, String> made : made(file).entrySet()) {
-      replace(made.getKey(), made.getValue());
+    for (Map.Entry<Path, String> one : made.entrySet()) {
+      replace(one.getKey(), one.getValue());
     }
   }
 
