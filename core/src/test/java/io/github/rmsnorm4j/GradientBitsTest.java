@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.rmsnorm4j.RandomRows.Mix;
 import java.util.Arrays;
@@ -71,6 +72,7 @@ class GradientBitsTest {
   @ParameterizedTest
   @CsvSource({"32,256", "64,256", "96,256", "256,256", "32,512", "64,512", "64,128"})
   void narrowRows(int width, int bits) {
+    assumeTrue(Backends.HAS_JAVA_KERNELS, "no kernels of vectors");
     for (int call = 0; call < (Backends.ALL_DRAWS ? 192 : 64); call++) {
       boolean heap = (call & 16) != 0;
       boolean centred = (call & 32) != 0;

@@ -22,12 +22,12 @@ record Recipe(long seed, Stratum stratum, Mix mix, int choice) {
   static final int ELSEWHERE_OR_DBIAS = 8;
 
   /**
-   * A case of every stratum, and then all choices of some. Forward a stratum has one half of them,
-   * and that of other chunks the other.
+   * A case of every stratum, and then all choices of some, three times: groups, samples or a gate
+   * can leave a case no two chunks in a row whose rows are in range.
    */
   static List<Recipe> all(Direction direction) {
     List<Recipe> all = new ArrayList<>();
-    int rounds = direction == Direction.FORWARD ? CHOICES / 2 : CHOICES;
+    int rounds = 3 * (direction == Direction.FORWARD ? CHOICES / 2 : CHOICES);
     for (int round = 0; round <= rounds; round++) {
       for (Stratum stratum : Stratum.all(direction)) {
         if (round == 0 || stratum.hasAllChoices()) {

@@ -101,7 +101,7 @@ public final class PeerChart {
           new Peer("plain Java loop", "<path d=\"M0-6 6 5-6 5Z\"", List.of(Systems.JAVA_LOOP)));
 
   private static final int LOOP = PEERS.size() - 1;
-  private static final String TOKENS = "RMSNorm, 400 tokens of an engine";
+  private static final String TOKENS = "an engine's first 400 tokens";
 
   private final PeerResults results;
   private final DecodeResults decode;

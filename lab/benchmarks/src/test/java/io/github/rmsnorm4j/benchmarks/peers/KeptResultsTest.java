@@ -92,7 +92,7 @@ class KeptResultsTest {
         .content()
         .startsWith("# Results of a-b\n\nRaw results: [a-b.json](a-b.json).\n\n")
         .contains("\n### The first tokens\n")
-        .contains("| RMSNorm, 400 tokens of an engine |  |  |  | 2.00 |")
+        .contains("| an engine's first 400 tokens |  |  |  | 2.00 |")
         .contains("| RMSNorm, 1 x 4096: a token | 2.00 |  |  |  |")
         .contains("Measured on 2026-01-31, commit abc.", "| plain loop, ms | 4.00 |")
         .contains("| native access | 2.00 | 0.50 |")
@@ -102,7 +102,7 @@ class KeptResultsTest {
       assertThat(file.resolveSibling("a-b" + theme.ending()))
           .hasContent(PeerChart.of(PEERS, decode("2026-01-31"), theme))
           .content()
-          .contains("400 tokens of an engine");
+          .contains("first 400 tokens");
     }
     assertThat(file.getParent())
         .isDirectoryContaining("glob:**.json")
