@@ -1,6 +1,5 @@
 /** The command bench: this library compared with others, on the processor and on a GPU. */
 module io.github.rmsnorm4j.bench {
-  requires com.fasterxml.jackson.databind;
   requires info.picocli;
   requires io.github.rmsnorm4j.cli;
   requires io.github.rmsnorm4j.cuda;

@@ -17,6 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,10 @@ class TroubleshootingPageTest {
               () -> norm.addAndApply(first, first, Rows.of(x, 4096)),
               () -> norm.backward(first, saved, first, gradients),
               () -> norm.apply(gone, gone),
-              () -> CompletableFuture.runAsync(() -> norm.apply(confined, confined)).join());
+              () ->
+                  CompletableFuture.runAsync(() -> norm.apply(confined, confined))
+                      .orTimeout(1, TimeUnit.MINUTES)
+                      .join());
       String page = page();
       String errors =
           page.substring(page.indexOf("## Errors of a call"), page.indexOf("Of the JVM"));

@@ -84,7 +84,7 @@ public final class RowSum {
     return halves ? sum + tree(lanes, at + 16, left) : sum;
   }
 
-  /** The lower levels of a tree, from so many sums. */
+  /** The lower levels of a tree, of which {@code left} sums remain. */
   private static double tree(double[] lanes, int at, int left) {
     return switch (left) {
       case 2 -> lanes[at] + lanes[at + 1];

@@ -29,12 +29,12 @@ public enum Kernel {
   }
 
   /** A norm that stays on the caller's thread. */
-  Norm norm(double[] gain, double[] bias, boolean safe, Backend backend) {
+  Norm norm(double[] gain, double[] bias, Backend backend) {
     NormBuilder<?> builder = spec.builder(gain.length).gain(gain).threads(1).backend(backend);
     if (hasBias()) {
       builder.bias(bias);
     }
-    return (safe ? builder.safe() : builder).build();
+    return builder.build();
   }
 
   /** {@return whether it has a bias, as LayerNorm has} */

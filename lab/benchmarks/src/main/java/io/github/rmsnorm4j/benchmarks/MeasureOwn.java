@@ -67,7 +67,6 @@ public final class MeasureOwn {
             contest.rows(),
             contest.width(),
             false,
-            false,
             contest.backward() ? Job.BACKWARD : Job.NORM);
     try (Arena arena = Arena.ofConfined()) {
       // Every round has other memory: where it lies, a call may take a quarter less.

@@ -69,7 +69,7 @@ public class NormBenchmark {
     int rows = Integer.parseInt(sides[0]);
     int width = Integer.parseInt(sides[1]);
     arena = Arena.ofConfined();
-    Subject subject = new Subject(kernel, type, memory, rows, width, inPlace, false, Job.NORM);
+    Subject subject = new Subject(kernel, type, memory, rows, width, inPlace, Job.NORM);
     work = new Workload(subject, backend, arena);
     work.check();
   }

@@ -32,7 +32,7 @@ public final class Pollution {
       for (ElementType type : ElementType.values()) {
         for (Memory memory : Memory.values()) {
           for (int width : WIDTHS) {
-            Subject norm = new Subject(kernel, type, memory, ROWS, width, false, false, Job.NORM);
+            Subject norm = new Subject(kernel, type, memory, ROWS, width, false, Job.NORM);
             run(norm, backend, quick);
             if (type == ElementType.FLOAT32) {
               run(norm.with(Job.BACKWARD), backend, quick);

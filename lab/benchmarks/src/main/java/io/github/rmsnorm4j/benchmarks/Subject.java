@@ -6,39 +6,10 @@ import java.lang.foreign.Arena;
 
 /** What is measured: a norm, and the rows it works on. */
 record Subject(
-    Kernel kernel,
-    ElementType type,
-    Memory memory,
-    int rows,
-    int width,
-    boolean inPlace,
-    boolean safe,
-    Job job) {
-
-  /** Float32 rows in native memory, out of place. */
-  static Subject of(Kernel kernel, int rows, int width) {
-    return new Subject(
-        kernel, ElementType.FLOAT32, Memory.NATIVE, rows, width, false, false, Job.NORM);
-  }
-
-  Subject with(ElementType other) {
-    return new Subject(kernel, other, memory, rows, width, inPlace, safe, job);
-  }
-
-  Subject with(Memory other) {
-    return new Subject(kernel, type, other, rows, width, inPlace, safe, job);
-  }
-
-  Subject asInPlace() {
-    return new Subject(kernel, type, memory, rows, width, true, safe, job);
-  }
-
-  Subject asSafe() {
-    return new Subject(kernel, type, memory, rows, width, inPlace, true, job);
-  }
+    Kernel kernel, ElementType type, Memory memory, int rows, int width, boolean inPlace, Job job) {
 
   Subject with(Job other) {
-    return new Subject(kernel, type, memory, rows, width, inPlace, safe, other);
+    return new Subject(kernel, type, memory, rows, width, inPlace, other);
   }
 
   /** Made ready, somewhere in memory. */
@@ -57,7 +28,7 @@ record Subject(
   /** For example {@code RMSNorm float32 128 x 4096, in place}. */
   @Override
   public String toString() {
-    return "%s %s %s x %s%s%s%s%s"
+    return "%s %s %s x %s%s%s%s"
         .formatted(
             kernel,
             type,
@@ -65,7 +36,6 @@ record Subject(
             width,
             memory == Memory.NATIVE ? "" : memory == Memory.HEAP ? ", Java array" : ", mapped file",
             inPlace ? ", in place" : "",
-            safe ? ", safe()" : "",
             job);
   }
 }

@@ -35,7 +35,7 @@ abstract class Task {
                 .toArray()
             : new SplittableRandom(1).doubles(subject.width(), 0.5, 2).toArray();
     bias = subject.kernel().hasBias() ? values(-2) : null;
-    norm = subject.kernel().norm(gain, bias, subject.safe(), backend);
+    norm = subject.kernel().norm(gain, bias, backend);
   }
 
   /** One call. */

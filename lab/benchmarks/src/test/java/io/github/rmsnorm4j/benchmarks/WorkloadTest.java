@@ -17,8 +17,9 @@ class WorkloadTest {
     for (Kernel kernel : Kernel.values()) {
       for (ElementType type : ElementType.values()) {
         for (Memory memory : Memory.values()) {
-          Subject subject = Subject.of(kernel, 3, 100).with(type).with(memory);
-          all.addAll(List.of(subject, subject.asInPlace(), subject.asSafe()));
+          for (boolean inPlace : new boolean[] {false, true}) {
+            all.add(new Subject(kernel, type, memory, 3, 100, inPlace, Job.NORM));
+          }
         }
       }
     }
