@@ -40,17 +40,6 @@ public record ConfigFields(Path file, Map<String, ?> values) {
   }
 
   /**
-   * {@return a whole number of 0 or more}
-   *
-   * @param name of the field
-   * @param absent its value where it is not set; null if it must be
-   * @throws FormatException if it is none, or not set
-   */
-  public int wholeNumber(String name, Integer absent) throws FormatException {
-    return has(name) || absent == null ? wholeNumber(name, 0, Integer.MAX_VALUE) : absent;
-  }
-
-  /**
    * {@return a whole number of a range}
    *
    * @param name of the field
@@ -86,19 +75,6 @@ public record ConfigFields(Path file, Map<String, ?> values) {
    */
   public boolean flag(String name, Boolean absent) throws FormatException {
     return get(name, Boolean.class, "true or false", absent);
-  }
-
-  /**
-   * Refuses a truth value that is set and is another.
-   *
-   * @param name of the field
-   * @param value what it must be
-   * @throws FormatException if it is not
-   */
-  public void require(String name, boolean value) throws FormatException {
-    if (flag(name, value) != value) {
-      throw wrong(name, !value, "be " + value);
-    }
   }
 
   /**

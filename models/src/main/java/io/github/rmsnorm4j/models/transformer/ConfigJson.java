@@ -1,14 +1,8 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonGenerator;
-import com.fasterxml.jackson.core.util.DefaultPrettyPrinter;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.internal.ConfigFields;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 
 /**
  * Writes a config as Hugging Face's {@code config.json}: as a Llama's or a Qwen 3's where it is
@@ -21,9 +15,32 @@ final class ConfigJson {
   static final String PLACEMENT = "rmsnorm4j_placement";
   static final String QUERY_KEY_NORM = "rmsnorm4j_query_key_norm";
   static final String HEAD_GATE = "rmsnorm4j_head_gate";
-  static final String OWN_TYPE = "rmsnorm4j";
 
-  private static final JsonFactory JSON = new JsonFactory();
+  /** No text in it needs an escape. */
+  private static final String FILE =
+      """
+      {
+        "model_type" : %s,
+        "vocab_size" : %s,
+        "hidden_size" : %s,
+        "intermediate_size" : %s,
+        "num_hidden_layers" : %s,
+        "num_attention_heads" : %s,
+        "num_key_value_heads" : %s,
+        "head_dim" : %s,
+        "max_position_embeddings" : %s,
+        "rope_theta" : %s,%s
+        "hidden_act" : "silu",
+        "attention_bias" : false,
+        "mlp_bias" : false,
+        "tie_word_embeddings" : %s,
+        "initializer_range" : %s,
+        "torch_dtype" : "float32",%s
+        "rmsnorm4j_placement" : "%s",
+        "rmsnorm4j_query_key_norm" : %s,
+        "rmsnorm4j_head_gate" : "%s"
+      }
+      """;
 
   private ConfigJson() {}
 
@@ -32,66 +49,38 @@ final class ConfigJson {
       throw new IllegalArgumentException(
           "form is " + config.form() + ", only models of Llama's form are saved");
     }
-    StringWriter text = new StringWriter();
-    try (JsonGenerator json = JSON.createGenerator(text)) {
-      json.setPrettyPrinter(new DefaultPrettyPrinter());
-      json.writeStartObject();
-      writeType(json, config);
-      json.writeNumberField("vocab_size", config.vocabulary());
-      json.writeNumberField("hidden_size", config.width());
-      json.writeNumberField("intermediate_size", config.mlpWidth());
-      json.writeNumberField("num_hidden_layers", config.layers());
-      json.writeNumberField("num_attention_heads", config.heads());
-      json.writeNumberField("num_key_value_heads", config.keyValueHeads());
-      json.writeNumberField("head_dim", config.headWidth());
-      json.writeNumberField("max_position_embeddings", config.maxPositions());
-      json.writeNumberField("rope_theta", config.ropeTheta());
-      if (hasUsualNorm(config)) {
-        json.writeNumberField("rms_norm_eps", config.norm().epsilon().getAsDouble());
-      }
-      json.writeStringField("hidden_act", "silu");
-      json.writeBooleanField("attention_bias", false);
-      json.writeBooleanField("mlp_bias", false);
-      json.writeBooleanField("tie_word_embeddings", config.tied());
-      json.writeNumberField("initializer_range", config.initialRange());
-      json.writeStringField("torch_dtype", "float32");
-      writeNorm(json, config);
-      json.writeEndObject();
-    } catch (IOException e) {
-      throw new UncheckedIOException("memory does not fail to be written to", e);
-    }
-    return text + "\n";
-  }
-
-  private static void writeType(JsonGenerator json, ModelConfig config) throws IOException {
-    boolean usual =
-        hasUsualNorm(config)
-            && config.placement() == Placement.PRE
-            && config.headGate() == Gate.NONE;
-    String family = config.queryKeyNorm() ? "qwen3" : "llama";
-    String architecture = config.queryKeyNorm() ? "Qwen3ForCausalLM" : "LlamaForCausalLM";
-    json.writeStringField("model_type", usual ? family : OWN_TYPE);
-    if (usual) {
-      json.writeArrayFieldStart("architectures");
-      json.writeString(architecture);
-      json.writeEndArray();
-    }
-  }
-
-  /** An RMSNorm that no more is to be said of than its epsilon. */
-  private static boolean hasUsualNorm(ModelConfig config) {
     NormSpec norm = config.norm();
-    return norm != null
-        && norm.epsilon().isPresent()
-        && norm.equals(NormSpec.RMSNORM.withEpsilon(norm.epsilon().getAsDouble()));
-  }
-
-  private static void writeNorm(JsonGenerator json, ModelConfig config) throws IOException {
-    if (!hasUsualNorm(config)) {
-      json.writeStringField(NORM, config.hasNorms() ? config.norm().toString() : NO_NORM);
+    // An RMSNorm that no more is to be said of than its epsilon.
+    boolean usual =
+        norm != null
+            && norm.epsilon().isPresent()
+            && norm.equals(NormSpec.RMSNORM.withEpsilon(norm.epsilon().getAsDouble()));
+    String type = "\"rmsnorm4j\"";
+    if (usual && config.placement() == Placement.PRE && config.headGate() == Gate.NONE) {
+      String published = "\"%s\",\n  \"architectures\" : [ \"%sForCausalLM\" ]";
+      type =
+          config.queryKeyNorm()
+              ? published.formatted("qwen3", "Qwen3")
+              : published.formatted("llama", "Llama");
     }
-    json.writeStringField(PLACEMENT, ConfigFields.label(config.placement()));
-    json.writeBooleanField(QUERY_KEY_NORM, config.queryKeyNorm());
-    json.writeStringField(HEAD_GATE, ConfigFields.label(config.headGate()));
+    String own = "\n  \"" + NORM + "\" : \"" + (norm == null ? NO_NORM : norm) + "\",";
+    return FILE.formatted(
+        type,
+        config.vocabulary(),
+        config.width(),
+        config.mlpWidth(),
+        config.layers(),
+        config.heads(),
+        config.keyValueHeads(),
+        config.headWidth(),
+        config.maxPositions(),
+        config.ropeTheta(),
+        usual ? "\n  \"rms_norm_eps\" : " + norm.epsilon().getAsDouble() + "," : "",
+        config.tied(),
+        config.initialRange(),
+        usual ? "" : own,
+        ConfigFields.label(config.placement()),
+        config.queryKeyNorm(),
+        ConfigFields.label(config.headGate()));
   }
 }

@@ -73,7 +73,7 @@ public final class LayerwiseLogits implements Closeable {
    * @throws IOException if a file cannot be read
    */
   public static LayerwiseLogits open(Path folder) throws IOException {
-    StoredConfig config = ModelFolder.config(folder);
+    ModelConfig config = ModelFolder.config(folder);
     TensorFile file = ModelFolder.openTensors(folder);
     try {
       return new LayerwiseLogits(new StoredWeights(file, config));

@@ -55,10 +55,12 @@ public record ModelConfig(
     BlockForm form) {
 
   /** More layers than any model has; bounds what a config file can ask for. */
-  static final int MOST_LAYERS = 10_000;
+  private static final int MOST_LAYERS = 10_000;
 
   /** Any size above this is a mistake, and products of two of them fit a long. */
-  static final int LARGEST_SIZE = 1 << 24;
+  private static final int LARGEST_SIZE = 1 << 24;
+
+  private static final String FINITE = "be finite and above 0";
 
   /**
    * Checks that it is a model.
@@ -75,6 +77,13 @@ public record ModelConfig(
     requireBetween("mlpWidth", mlpWidth, 1, LARGEST_SIZE);
     requireBetween("maxPositions", maxPositions, 1, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
+    requireBetween("heads * headWidth", (long) heads * headWidth, 1, LARGEST_SIZE);
+    require(ropeTheta > 0 && ropeTheta < Double.POSITIVE_INFINITY, "ropeTheta", ropeTheta, FINITE);
+    require(
+        initialRange > 0 && initialRange < Double.POSITIVE_INFINITY,
+        "initialRange",
+        initialRange,
+        FINITE);
     if (placement == null || form == null || headGate == null) {
       throw new IllegalArgumentException("placement, headGate and form must not be null");
     }
@@ -83,27 +92,13 @@ public record ModelConfig(
       norm.part().elements(width);
     }
     int rotated = form.rotatedWidth(headWidth);
+    String even =
+        form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare();
+    boolean inPairs = rotated % 2 == 0 && (rotated > 0 || form.learnedPositions());
+    require(inPairs, "headWidth", headWidth, even);
+    boolean before = placement == Placement.PRE;
     require(
-        rotated % 2 == 0 && (rotated > 0 || form.learnedPositions()),
-        "headWidth",
-        headWidth,
-        form.rotaryShare() == 1 ? "be even" : "have an even part of " + form.rotaryShare());
-    require(
-        !form.parallelResidual() || placement == Placement.PRE,
-        "placement",
-        placement,
-        "be PRE in parallel blocks");
-    require(
-        (long) heads * headWidth <= LARGEST_SIZE,
-        "heads * headWidth",
-        (long) heads * headWidth,
-        "be at most " + LARGEST_SIZE);
-    require(ropeTheta > 0 && Double.isFinite(ropeTheta), "ropeTheta", ropeTheta, "be above 0");
-    require(
-        initialRange > 0 && Double.isFinite(initialRange),
-        "initialRange",
-        initialRange,
-        "be finite and above 0");
+        before || !form.parallelResidual(), "placement", placement, "be PRE in parallel blocks");
   }
 
   /**
@@ -201,7 +196,7 @@ public record ModelConfig(
    */
   public static ModelConfig parse(Path file, String text) throws FormatException {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-    return StoredConfig.of(file, JsonFile.read(file, bytes)).model();
+    return ConfigReader.read(file, JsonFile.read(file, bytes));
   }
 
   /** {@return how many learned numbers there are: the sum over {@link #parameters()}} */

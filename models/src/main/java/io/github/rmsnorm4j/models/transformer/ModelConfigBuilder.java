@@ -5,7 +5,7 @@ import static io.github.rmsnorm4j.models.internal.Requirement.require;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 
-/** Collects what a {@link ModelConfig} is made of. */
+/** Collects what a {@link ModelConfig} is made of, whose components have the same names. */
 public final class ModelConfigBuilder {
   private final int vocabulary;
   private final int width;
@@ -33,10 +33,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets how many key and value heads the query heads share.
+   * {@return this builder}
    *
-   * @param keyValueHeads divides the heads; as many as heads by default
-   * @return this
+   * @param keyValueHeads as many as heads by default
    */
   public ModelConfigBuilder keyValueHeads(int keyValueHeads) {
     this.keyValueHeads = keyValueHeads;
@@ -44,10 +43,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the elements of a head.
+   * {@return this builder}
    *
-   * @param headWidth even; width / heads by default
-   * @return this
+   * @param headWidth width / heads by default
    */
   public ModelConfigBuilder headWidth(int headWidth) {
     this.headWidth = headWidth;
@@ -55,11 +53,10 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the elements between the MLP's projections.
+   * {@return this builder}
    *
    * @param mlpWidth 8/3 of the width by default, rounded up to a multiple of 16, so that three
    *     matrices are as large as two of four times the width
-   * @return this
    */
   public ModelConfigBuilder mlpWidth(int mlpWidth) {
     this.mlpWidth = mlpWidth;
@@ -67,10 +64,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the longest sequence the model is meant for.
+   * {@return this builder}
    *
    * @param maxPositions 2048 by default
-   * @return this
    */
   public ModelConfigBuilder maxPositions(int maxPositions) {
     this.maxPositions = maxPositions;
@@ -78,10 +74,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the base of the rotary positions' wavelengths.
+   * {@return this builder}
    *
    * @param ropeTheta 10000 by default
-   * @return this
    */
   public ModelConfigBuilder ropeTheta(double ropeTheta) {
     this.ropeTheta = ropeTheta;
@@ -89,10 +84,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets whether the output head is the embedding.
+   * {@return this builder}
    *
    * @param tied true by default
-   * @return this
    */
   public ModelConfigBuilder tied(boolean tied) {
     this.tied = tied;
@@ -100,10 +94,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the norm.
+   * {@return this builder}
    *
-   * @param norm {@link NormSpec#RMSNORM} by default, null for none
-   * @return this
+   * @param norm {@link NormSpec#RMSNORM} by default
    */
   public ModelConfigBuilder norm(NormSpec norm) {
     this.norm = norm;
@@ -111,10 +104,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets where blocks have norms.
+   * {@return this builder}
    *
    * @param placement {@link Placement#PRE} by default
-   * @return this
    */
   public ModelConfigBuilder placement(Placement placement) {
     this.placement = placement;
@@ -122,10 +114,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets whether query and key heads are normalised.
+   * {@return this builder}
    *
    * @param queryKeyNorm false by default
-   * @return this
    */
   public ModelConfigBuilder queryKeyNorm(boolean queryKeyNorm) {
     this.queryKeyNorm = queryKeyNorm;
@@ -133,11 +124,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets whether the output of each attention head is normalised and gated before the output
-   * projection.
+   * {@return this builder}
    *
-   * @param headGate which gate; {@link Gate#NONE} by default, for neither norm nor gate
-   * @return this
+   * @param headGate {@link Gate#NONE} by default
    */
   public ModelConfigBuilder headGate(Gate headGate) {
     this.headGate = headGate;
@@ -145,10 +134,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets the standard deviation of initial matrices and embeddings.
+   * {@return this builder}
    *
    * @param initialRange 0.02 by default
-   * @return this
    */
   public ModelConfigBuilder initialRange(double initialRange) {
     this.initialRange = initialRange;
@@ -156,10 +144,9 @@ public final class ModelConfigBuilder {
   }
 
   /**
-   * Sets what the blocks are made of, apart from their norms.
+   * {@return this builder}
    *
    * @param form {@link BlockForm#LLAMA} by default, the only one with a backward pass
-   * @return this
    */
   public ModelConfigBuilder form(BlockForm form) {
     this.form = form;

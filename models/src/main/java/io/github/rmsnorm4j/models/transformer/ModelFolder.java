@@ -41,11 +41,13 @@ public final class ModelFolder {
     byte[] config = weights.config().toJson().getBytes(StandardCharsets.UTF_8);
     Files.createDirectories(folder);
     Path configFile = folder.resolve(CONFIG);
+    Path weightsFile = folder.resolve(WEIGHTS);
     if (Files.exists(configFile)) {
-      requireSame(folder, weights.config());
-    } else if (Files.exists(folder.resolve(WEIGHTS))) {
-      throw new FileAlreadyExistsException(
-          folder.resolve(WEIGHTS).toString(), null, "exists already, and without a " + CONFIG);
+      if (!config(folder).equals(weights.config())) {
+        throw exists(configFile, "is of another model: choose another folder");
+      }
+    } else if (Files.exists(weightsFile)) {
+      throw exists(weightsFile, "exists already, and without a " + CONFIG);
     } else {
       try (ReplacingFile file = ReplacingFile.create(configFile, false)) {
         file.write(MemorySegment.ofArray(config));
@@ -53,19 +55,15 @@ public final class ModelFolder {
       }
     }
     TensorSet set = new TensorSet(weights.config(), "");
-    Path path = folder.resolve(WEIGHTS);
     Map<String, String> metadata = Map.of("format", "pt");
-    try (TensorWriter file = TensorWriter.create(path, set.tensors(), metadata, true)) {
+    try (TensorWriter file = TensorWriter.create(weightsFile, set.tensors(), metadata, true)) {
       set.write(file, weights);
       file.commit();
     }
   }
 
-  private static void requireSame(Path folder, ModelConfig config) throws IOException {
-    if (!config(folder).model().equals(config)) {
-      throw new FileAlreadyExistsException(
-          folder.resolve(CONFIG).toString(), null, "is of another model: choose another folder");
-    }
+  private static FileAlreadyExistsException exists(Path file, String problem) {
+    return new FileAlreadyExistsException(file.toString(), null, problem);
   }
 
   /**
@@ -83,16 +81,16 @@ public final class ModelFolder {
    * @throws IOException if a file cannot be read
    */
   public static Weights load(Path folder) throws IOException {
-    StoredConfig config = config(folder);
+    ModelConfig config = config(folder);
     try (TensorFile file = openTensors(folder)) {
       return new StoredWeights(file, config).all();
     }
   }
 
   /** The config of a folder. */
-  static StoredConfig config(Path folder) throws IOException {
+  static ModelConfig config(Path folder) throws IOException {
     Path file = folder.resolve(CONFIG);
-    return StoredConfig.of(file, JsonFile.read(file));
+    return ConfigReader.read(file, JsonFile.read(file));
   }
 
   /** The tensors of a folder, in one file or in several. */

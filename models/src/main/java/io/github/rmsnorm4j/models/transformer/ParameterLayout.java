@@ -24,28 +24,25 @@ final class ParameterLayout {
   /** Tensors begin at multiples of 64 bytes. */
   private static final int ALIGNMENT = 16;
 
-  private final ModelConfig config;
   private final List<Parameter> parameters = new ArrayList<>();
-  private long next;
 
-  private ParameterLayout(ModelConfig config) {
-    this.config = config;
-  }
+  private ParameterLayout() {}
 
   static List<Parameter> of(ModelConfig config) {
-    ParameterLayout layout = new ParameterLayout(config);
-    layout.matrix(EMBEDDING, config.vocabulary(), config.width());
+    ParameterLayout layout = new ParameterLayout();
+    int d = config.width();
+    layout.linear(EMBEDDING, config.vocabulary(), d, false);
     if (config.form().learnedPositions()) {
-      layout.matrix(POSITIONS, config.maxPositions(), config.width());
+      layout.linear(POSITIONS, config.maxPositions(), d, false);
     }
     for (int i = 0; i < config.layers(); i++) {
-      layout.block(block(i) + ".");
+      layout.block(block(i) + ".", config);
     }
     if (config.hasFinalNorm()) {
-      layout.norm(FINAL_NORM);
+      layout.norm(FINAL_NORM, config);
     }
     if (!config.tied()) {
-      layout.matrix(HEAD, config.vocabulary(), config.width());
+      layout.linear(HEAD, config.vocabulary(), d, false);
     }
     return List.copyOf(layout.parameters);
   }
@@ -55,46 +52,37 @@ final class ParameterLayout {
     return "model.layers." + i;
   }
 
-  private void block(String block) {
-    BlockForm form = config.form();
+  private void block(String block, ModelConfig config) {
     int d = config.width();
     int queries = config.heads() * config.headWidth();
     int keys = config.keyValueHeads() * config.headWidth();
     String attention = block + "self_attn.";
-    Biases biases = form.biases();
+    Biases biases = config.form().biases();
     linear(attention + "q_proj", queries, d, biases.ofQueryKeyValue());
     linear(attention + "k_proj", keys, d, biases.ofQueryKeyValue());
     linear(attention + "v_proj", keys, d, biases.ofQueryKeyValue());
     linear(attention + "o_proj", d, queries, biases.ofOutput());
     if (config.queryKeyNorm()) {
-      vector(attention + "q_norm.weight", config.headWidth(), Role.GAIN);
-      vector(attention + "k_norm.weight", config.headWidth(), Role.GAIN);
+      add(attention + "q_norm.weight", Role.GAIN, config.headWidth());
+      add(attention + "k_norm.weight", Role.GAIN, config.headWidth());
     }
     if (config.headGate() != Gate.NONE) {
-      matrix(attention + "g_proj", queries, d);
-      vector(attention + "o_norm.weight", config.headWidth(), Role.GAIN);
+      linear(attention + "g_proj", queries, d, false);
+      add(attention + "o_norm.weight", Role.GAIN, config.headWidth());
     }
-    if (form.mlp() == MlpKind.SWIGLU) {
+    if (config.form().mlp() == MlpKind.SWIGLU) {
       linear(block + "mlp.gate_proj", config.mlpWidth(), d, biases.ofMlp());
     }
     linear(block + "mlp.up_proj", config.mlpWidth(), d, biases.ofMlp());
     linear(block + "mlp.down_proj", d, config.mlpWidth(), biases.ofMlp());
-    for (String norm : norms(config)) {
-      norm(block + norm);
-    }
-  }
-
-  private static List<String> norms(ModelConfig config) {
-    List<String> names = new ArrayList<>();
     for (boolean mlp : new boolean[] {false, true}) {
       if (config.hasNorms() && config.placement().before()) {
-        names.add(before(config, mlp));
+        norm(block + before(config, mlp), config);
       }
       if (config.hasNorms() && config.placement().after()) {
-        names.add(after(mlp));
+        norm(block + after(mlp), config);
       }
     }
-    return names;
   }
 
   /** The name of the norm before the attention or the MLP. */
@@ -102,9 +90,7 @@ final class ParameterLayout {
     if (!mlp) {
       return "input_layernorm";
     }
-    return config.placement() == Placement.PRE
-        ? "post_attention_layernorm"
-        : "pre_feedforward_layernorm";
+    return config.placement() == Placement.PRE ? after(false) : "pre_feedforward_layernorm";
   }
 
   /** The name of the norm after the attention or the MLP. */
@@ -112,31 +98,23 @@ final class ParameterLayout {
     return mlp ? "post_feedforward_layernorm" : "post_attention_layernorm";
   }
 
-  private void norm(String name) {
-    vector(name + ".weight", config.width(), Role.GAIN);
+  private void norm(String name, ModelConfig config) {
+    add(name + ".weight", Role.GAIN, config.width());
     if (config.norm().kind() == NormSpec.Kind.LAYER_NORM || config.form().normBias()) {
-      vector(name + ".bias", config.width(), Role.BIAS);
+      add(name + ".bias", Role.BIAS, config.width());
     }
-  }
-
-  private void vector(String name, int elements, Role role) {
-    add(new Parameter(name, List.of(elements), next, role));
-  }
-
-  private void matrix(String name, int rows, int columns) {
-    add(new Parameter(name + ".weight", List.of(rows, columns), next, Role.MATRIX));
   }
 
   private void linear(String name, int outputs, int inputs, boolean biased) {
-    matrix(name, outputs, inputs);
+    add(name + ".weight", Role.MATRIX, outputs, inputs);
     if (biased) {
-      vector(name + ".bias", outputs, Role.BIAS);
+      add(name + ".bias", Role.BIAS, outputs);
     }
   }
 
-  private void add(Parameter parameter) {
-    parameters.add(parameter);
-    next = Math.addExact(next, Math.ceilDiv(parameter.elements(), ALIGNMENT) * (long) ALIGNMENT);
+  private void add(String name, Role role, Integer... shape) {
+    long offset = parameters.isEmpty() ? 0 : end(parameters);
+    parameters.add(new Parameter(name, List.of(shape), offset, role));
   }
 
   /** Tensors that follow one another, moved so that the first begins at 0. */
@@ -150,6 +128,7 @@ final class ParameterLayout {
   /** Elements that all tensors take together, with what lies between them. */
   static long end(List<Parameter> parameters) {
     Parameter last = parameters.getLast();
-    return last.offset() + Math.ceilDiv(last.elements(), ALIGNMENT) * (long) ALIGNMENT;
+    long aligned = Math.ceilDiv(last.elements(), ALIGNMENT) * (long) ALIGNMENT;
+    return Math.addExact(last.offset(), aligned);
   }
 }

@@ -1,78 +1,70 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.List;
 
 /**
- * Where a file has parameters of a model: a tensor that holds one of them, or several, output by
- * output.
+ * Where a file has parameters of a model: a tensor that holds one of them, or several of one shape,
+ * output by output.
  *
  * @param name of the tensor in the file
- * @param parts the parameters in it
+ * @param parts the parameters in it, which take turns
+ * @param run outputs of a turn
  * @param inputsFirst whether a matrix is (inputs, outputs) in the file, as GPT-2 has it
  */
-record StoredTensor(String name, List<Part> parts, boolean inputsFirst) {
-  /**
-   * The outputs of one parameter among those of the tensor: runs of neighbours.
-   *
-   * @param parameter where the model has it
-   * @param first output of the tensor at which the first run begins
-   * @param run outputs of a run
-   * @param stride outputs from the beginning of a run to that of the next
-   */
-  record Part(Parameter parameter, int first, int run, int stride) {}
-
-  /** A tensor that holds one parameter and has its order. */
-  static StoredTensor of(String name, Parameter parameter) {
-    Part whole = new Part(parameter, 0, parameter.outputs(), parameter.outputs());
-    return new StoredTensor(name, List.of(whole), false);
-  }
-
+record StoredTensor(String name, List<Parameter> parts, int run, boolean inputsFirst) {
   private Parameter first() {
-    return parts.getFirst().parameter();
+    return parts.getFirst();
   }
 
   private long outputs() {
-    return parts.stream().mapToLong(part -> part.parameter().outputs()).sum();
+    return (long) parts.size() * first().outputs();
   }
 
-  /** The shape that it must have in the file. */
-  List<Long> shape() {
-    if (first().shape().size() == 1) {
-      return List.of(outputs());
+  /** The tensor in a file, in a floating type and the right shape, or an error. */
+  Tensor in(TensorFile file) throws FormatException {
+    Tensor tensor = file.tensor(name);
+    long inputs = first().inputs();
+    List<Long> shape =
+        first().shape().size() == 1
+            ? List.of(outputs())
+            : inputsFirst ? List.of(inputs, outputs()) : List.of(outputs(), inputs);
+    if (!tensor.shape().equals(shape)) {
+      throw new FormatException(
+          file.path(), name, "has the shape " + tensor.shape() + ", it must be " + shape);
+    }
+    if (tensor.dtype().elementType().isEmpty()) {
+      throw new FormatException(
+          file.path(), name, "is " + tensor.dtype() + ", it must be F64, F32, F16 or BF16");
+    }
+    return tensor;
+  }
+
+  /** Puts elements, from that of an index on, to the places that they have in a model's memory. */
+  void put(long index, float[] values, MemorySegment memory) {
+    if (parts.size() == 1 && !inputsFirst) { // They lie in memory as they lie in the file.
+      long to = (first().offset() + index) * Float.BYTES;
+      MemorySegment.copy(values, 0, memory, ValueLayout.JAVA_FLOAT, to, values.length);
+      return;
     }
     long inputs = first().inputs();
-    return inputsFirst ? List.of(inputs, outputs()) : List.of(outputs(), inputs);
+    long outputs = outputs();
+    for (int i = 0; i < values.length; i++) {
+      long at = index + i;
+      long output = inputsFirst ? at % outputs : at / inputs;
+      long input = inputsFirst ? at / outputs : at % inputs;
+      memory.setAtIndex(ValueLayout.JAVA_FLOAT, place(output) + input, values[i]);
+    }
   }
 
-  /** Puts elements of a file to the places that they have in a model's memory. */
-  TensorReader.Sink into(MemorySegment memory) {
-    if (parts.size() == 1 && !inputsFirst) { // They lie in memory as they lie in the file.
-      return TensorReader.copyTo(Weights.part(memory, first()));
-    }
-    long[] places = places();
-    int inputs = first().inputs();
-    return (index, values) -> {
-      for (int i = 0; i < values.length; i++) {
-        long at = index + i;
-        int output = (int) (inputsFirst ? at % places.length : at / inputs);
-        long input = inputsFirst ? at / places.length : at % inputs;
-        memory.setAtIndex(ValueLayout.JAVA_FLOAT, places[output] + input, values[i]);
-      }
-    };
-  }
-
-  /** For each output of the tensor the index of its first element in a model's memory. */
-  private long[] places() {
-    long[] places = new long[Math.toIntExact(outputs())];
-    for (Part part : parts) {
-      Parameter parameter = part.parameter();
-      for (int i = 0; i < parameter.outputs(); i++) {
-        int output = part.first() + i / part.run() * part.stride() + i % part.run();
-        places[output] = parameter.offset() + (long) i * parameter.inputs();
-      }
-    }
-    return places;
+  /** The index of the first element of an output in a model's memory. */
+  private long place(long output) {
+    long turn = output / run;
+    Parameter part = parts.get((int) (turn % parts.size()));
+    return part.offset() + (turn / parts.size() * run + output % run) * part.inputs();
   }
 }

@@ -6,28 +6,40 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The weights of a model in a file that has them and no others. */
 final class StoredWeights {
   final TensorFile file;
   final ModelConfig config;
-  private final Naming naming;
-  private final String prefix;
+  private final TensorSet set;
 
-  /** Checks that the file has the tensors of the model. */
-  StoredWeights(TensorFile file, StoredConfig stored) throws FormatException {
+  /** Checks that the file has the tensors of the model, before any memory is taken. */
+  StoredWeights(TensorFile file, ModelConfig config) throws FormatException {
     this.file = file;
-    config = stored.model();
-    naming = stored.naming();
-    prefix = naming.prefix(file);
-    List<StoredTensor> tensors = tensors(config.parameters());
-    TensorReader.check(file, tensors);
-    naming.requireNoOthers(file, tensors, config);
+    this.config = config;
+    Naming naming = Naming.of(config.form());
+    set = new TensorSet(config, naming.prefix(file));
+    set.check(file);
+    Set<String> known =
+        tensors(config.parameters()).stream().map(StoredTensor::name).collect(Collectors.toSet());
+    if (config.tied()) { // Some files have a tied head a second time.
+      known.add(naming.stored(ParameterLayout.HEAD + ".weight", set.prefix()));
+    }
+    for (Tensor tensor : file.tensors()) {
+      String name = tensor.name();
+      // One that is passed over would be a part of the formula that is passed over.
+      if (!known.contains(name) && naming.passedOver().stream().noneMatch(name::endsWith)) {
+        throw new FormatException(
+            file.path(), name, "is not of the model that config.json describes");
+      }
+    }
   }
 
   /** The tensors that hold parameters of the model. */
   List<StoredTensor> tensors(List<Parameter> parameters) {
-    return naming.tensors(config.headWidth(), parameters, prefix);
+    return set.stored(parameters);
   }
 
   /**
@@ -38,19 +50,18 @@ final class StoredWeights {
    */
   void readRows(TensorReader reader, String name, long firstRow, MemorySegment into)
       throws IOException {
-    Parameter row =
-        new Parameter(name + ".weight", List.of(1, config.width()), 0, Parameter.Role.MATRIX);
-    Tensor tensor = file.tensor(tensors(List.of(row)).getFirst().name());
+    List<Integer> shape = List.of(1, config.width());
+    Parameter row = new Parameter(name + ".weight", shape, 0, Parameter.Role.MATRIX);
+    StoredTensor stored = tensors(List.of(row)).getFirst();
     long first = firstRow * config.width();
-    reader.read(tensor, first, into.byteSize() / Float.BYTES, TensorReader.copyTo(into));
+    reader.read(file.tensor(stored.name()), first, into.byteSize() / Float.BYTES, stored, into);
   }
 
   /** Reads all of them. */
   Weights all() throws IOException {
     Weights weights = new Weights(config);
     try {
-      TensorReader reader = new TensorReader(file, MatrixChange.NONE);
-      reader.read(tensors(weights.parameters()), weights.values());
+      set.read(file, weights);
       return weights;
     } catch (Throwable e) {
       weights.close();

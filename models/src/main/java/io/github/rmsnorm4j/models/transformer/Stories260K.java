@@ -24,8 +24,8 @@ public final class Stories260K {
     String name = "model.safetensors";
     Path config = Path.of(FOLDER, "config.json");
     try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
-      StoredConfig stored = StoredConfig.of(config, JsonFile.read(config, resource("config.json")));
-      return new StoredWeights(file, stored).all();
+      ModelConfig model = ConfigReader.read(config, JsonFile.read(config, resource("config.json")));
+      return new StoredWeights(file, model).all();
     }
   }
 

@@ -48,7 +48,9 @@ public record TensorSet(ModelConfig config, String prefix) {
    * @throws FormatException if it has not
    */
   public void check(TensorFile file) throws FormatException {
-    TensorReader.check(file, stored());
+    for (StoredTensor tensor : stored(config.parameters())) {
+      tensor.in(file);
+    }
   }
 
   /**
@@ -61,13 +63,13 @@ public record TensorSet(ModelConfig config, String prefix) {
    */
   public void read(TensorFile file, Weights weights) throws IOException {
     requireSame(weights);
-    new TensorReader(file, MatrixChange.NONE).read(stored(), weights.values());
+    TensorReader reader = new TensorReader(file, MatrixChange.NONE);
+    reader.read(stored(config.parameters()), weights.values());
   }
 
-  private List<StoredTensor> stored() {
-    return config.parameters().stream()
-        .map(parameter -> StoredTensor.of(prefix + parameter.name(), parameter))
-        .toList();
+  /** Where a file has parameters: as those of its family have them. */
+  List<StoredTensor> stored(List<Parameter> parameters) {
+    return Naming.of(config.form()).tensors(config.headWidth(), parameters, prefix);
   }
 
   private void requireSame(Weights weights) {

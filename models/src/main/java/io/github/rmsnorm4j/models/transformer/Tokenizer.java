@@ -1,16 +1,15 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * Byte-pair encoding as llama2.c has it. A text begins with {@link #BEGIN} and, unless it is empty,
@@ -26,10 +25,6 @@ public final class Tokenizer {
   private static final int FIRST_BYTE = 3;
 
   private static final int FIRST_PIECE = FIRST_BYTE + 256;
-  private static final Pattern BYTE = Pattern.compile("<0x([0-9A-F]{2})>");
-
-  /** More than any vocabulary has; bounds what a file can ask for. */
-  private static final int MOST_TOKENS = 1 << 24;
 
   /** The bytes of each token, a character for a byte. */
   private final List<String> pieces = new ArrayList<>();
@@ -40,24 +35,22 @@ public final class Tokenizer {
 
   private Tokenizer(ByteBuffer file) throws IOException {
     longest = file.remaining() < Integer.BYTES ? 0 : file.getInt();
-    while (file.hasRemaining() && pieces.size() < MOST_TOKENS) {
+    while (file.hasRemaining()) {
       require(file.remaining() >= Float.BYTES + Integer.BYTES, "ends within a token");
-      float score = file.getFloat();
+      scores.add(file.getFloat());
       int length = file.getInt();
       require(
           length >= 0 && length <= longest && length <= file.remaining(),
           "has a length of " + length + ", the longest is " + longest);
-      byte[] piece = new byte[length];
-      file.get(piece);
-      tokens.putIfAbsent(latin(piece), pieces.size());
-      pieces.add(latin(piece));
-      scores.add(score);
+      byte[] bytes = new byte[length];
+      file.get(bytes);
+      String piece = new String(bytes, ISO_8859_1);
+      tokens.putIfAbsent(piece, pieces.size());
+      pieces.add(piece);
     }
     require(pieces.size() >= FIRST_PIECE, "has fewer than " + FIRST_PIECE + " tokens");
-    HexFormat hex = HexFormat.of().withUpperCase();
     for (int i = 0; i < 256; i++) {
-      String piece = pieces.get(FIRST_BYTE + i);
-      require(piece.equals("<0x" + hex.toHexDigits((byte) i) + ">"), "is not the byte " + i);
+      require(pieces.get(FIRST_BYTE + i).equals("<0x%02X>".formatted(i)), "is not the byte " + i);
     }
   }
 
@@ -78,10 +71,6 @@ public final class Tokenizer {
     return new Tokenizer(ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN));
   }
 
-  private static String latin(byte[] bytes) {
-    return new String(bytes, StandardCharsets.ISO_8859_1);
-  }
-
   /** {@return how many tokens there are: the size of the vocabulary} */
   public int size() {
     return pieces.size();
@@ -94,7 +83,7 @@ public final class Tokenizer {
    * @param text any text
    */
   public int fewestTokens(String text) {
-    int bytes = text.getBytes(StandardCharsets.UTF_8).length;
+    int bytes = text.getBytes(UTF_8).length;
     return bytes == 0 ? 1 : 1 + Math.ceilDiv(bytes + 1, longest);
   }
 
@@ -115,8 +104,8 @@ public final class Tokenizer {
   }
 
   private void addCharacter(int codePoint, List<Integer> encoded) {
-    byte[] bytes = Character.toString(codePoint).getBytes(StandardCharsets.UTF_8);
-    Integer token = tokens.get(latin(bytes));
+    byte[] bytes = Character.toString(codePoint).getBytes(UTF_8);
+    Integer token = tokens.get(new String(bytes, ISO_8859_1));
     if (token != null) {
       encoded.add(token);
       return;
@@ -152,12 +141,11 @@ public final class Tokenizer {
    * @throws IndexOutOfBoundsException if there is no such token
    */
   public byte[] bytes(int previous, int token) {
-    String piece = pieces.get(token);
-    Matcher one = BYTE.matcher(piece);
-    if (one.matches()) {
-      return new byte[] {(byte) Integer.parseInt(one.group(1), 16)};
+    if (token >= FIRST_BYTE && token < FIRST_PIECE) {
+      return new byte[] {(byte) (token - FIRST_BYTE)};
     }
+    String piece = pieces.get(token);
     boolean dropped = previous == BEGIN && piece.startsWith(" ");
-    return piece.substring(dropped ? 1 : 0).getBytes(StandardCharsets.ISO_8859_1);
+    return piece.substring(dropped ? 1 : 0).getBytes(ISO_8859_1);
   }
 }

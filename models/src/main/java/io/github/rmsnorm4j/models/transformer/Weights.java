@@ -5,8 +5,7 @@ import io.github.rmsnorm4j.models.internal.SeededRandom;
 import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -22,7 +21,7 @@ public final class Weights implements AutoCloseable {
 
   private final ModelConfig config;
   private final List<Parameter> parameters;
-  private final Map<String, Parameter> byName = new HashMap<>();
+  private final Map<String, Parameter> byName = new LinkedHashMap<>();
   private final Arena arena = Arena.ofShared();
   private final MemorySegment values;
 
@@ -61,10 +60,9 @@ public final class Weights implements AutoCloseable {
    * @return this
    */
   public Weights initialise(long seed) {
-    SeededRandom random = new SeededRandom(seed, 0);
     for (Parameter parameter : parameters) {
-      random.reset(seed, stream(parameter.name()));
-      MemorySegment tensor = part(values, parameter);
+      SeededRandom random = new SeededRandom(seed, stream(parameter.name()));
+      Floats tensor = new Floats(values(parameter));
       for (long i = 0; i < parameter.elements(); i++) {
         float value =
             switch (parameter.role()) {
@@ -72,10 +70,19 @@ public final class Weights implements AutoCloseable {
               case BIAS -> 0;
               case MATRIX -> (float) (random.nextGaussian() * config.initialRange());
             };
-        tensor.setAtIndex(ValueLayout.JAVA_FLOAT, i, value);
+        tensor.set(i, value);
       }
     }
     return this;
+  }
+
+  /** A number for each name: FNV-1a, 64 bits. */
+  private static long stream(String name) {
+    long hash = 0xcbf29ce484222325L;
+    for (int i = 0; i < name.length(); i++) {
+      hash = (hash ^ name.charAt(i)) * 0x100000001b3L;
+    }
+    return hash;
   }
 
   /**
@@ -88,20 +95,18 @@ public final class Weights implements AutoCloseable {
    */
   public Weights copyFor(ModelConfig other) {
     for (Parameter parameter : other.parameters()) {
-      if (parameter.role() == Role.MATRIX
-          && !parameter(parameter.name()).shape().equals(parameter.shape())) {
+      List<Integer> shape = parameter.shape();
+      if (parameter.role() == Role.MATRIX && !parameter(parameter.name()).shape().equals(shape)) {
         throw new IllegalArgumentException(
             "%s has the shape %s, the other config's is %s"
-                .formatted(
-                    parameter.name(), parameter(parameter.name()).shape(), parameter.shape()));
+                .formatted(parameter.name(), parameter(parameter.name()).shape(), shape));
       }
     }
     Weights copy = new Weights(other);
-    for (Parameter parameter : other.parameters()) {
+    copy.setGainsToOne();
+    for (Parameter parameter : copy.parameters) {
       if (has(parameter.name())) {
         copy.values(parameter).copyFrom(values(parameter(parameter.name())));
-      } else if (parameter.role() == Role.GAIN) {
-        copy.fill(parameter, 1);
       }
     }
     return copy;
@@ -109,23 +114,14 @@ public final class Weights implements AutoCloseable {
 
   /** Sets all gains to 1, so that no norm has an effect of its gain. */
   public void setGainsToOne() {
-    parameters.stream().filter(p -> p.role() == Role.GAIN).forEach(p -> fill(p, 1));
-  }
-
-  private void fill(Parameter parameter, float value) {
-    Floats tensor = new Floats(values(parameter));
-    for (long i = 0; i < parameter.elements(); i++) {
-      tensor.set(i, value);
+    for (Parameter parameter : parameters) {
+      if (parameter.role() == Role.GAIN) {
+        Floats gain = new Floats(values(parameter));
+        for (long i = 0; i < parameter.elements(); i++) {
+          gain.set(i, 1);
+        }
+      }
     }
-  }
-
-  /** A number for each name: FNV-1a, 64 bits. */
-  private static long stream(String name) {
-    long hash = 0xcbf29ce484222325L;
-    for (int i = 0; i < name.length(); i++) {
-      hash = (hash ^ name.charAt(i)) * 0x100000001b3L;
-    }
-    return hash;
   }
 
   /** {@return what the model is made of} */
@@ -145,11 +141,10 @@ public final class Weights implements AutoCloseable {
    * @throws IllegalArgumentException if there is none
    */
   public Parameter parameter(String name) {
-    Parameter parameter = byName.get(name);
-    if (parameter == null) {
+    if (!has(name)) {
       throw new IllegalArgumentException("the model has no tensor '" + name + "'");
     }
-    return parameter;
+    return byName.get(name);
   }
 
   /**
@@ -170,6 +165,10 @@ public final class Weights implements AutoCloseable {
     return part(gradients(), parameter);
   }
 
+  private static MemorySegment part(MemorySegment all, Parameter parameter) {
+    return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
+  }
+
   /** Sets all gradients to 0. */
   public void zeroGradients() {
     if (gradients != null) {
@@ -187,11 +186,6 @@ public final class Weights implements AutoCloseable {
       gradients = allocate();
     }
     return gradients;
-  }
-
-  /** The place of a tensor in a memory of all of them. */
-  static MemorySegment part(MemorySegment all, Parameter parameter) {
-    return all.asSlice(parameter.offset() * Float.BYTES, parameter.elements() * Float.BYTES);
   }
 
   boolean has(String name) {

@@ -3,12 +3,8 @@ package io.github.rmsnorm4j.models.transformer;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,11 +25,6 @@ final class Configs {
 
   static float element(Matrix matrix, int row, int column) {
     return matrix.floats().get((long) row * matrix.stride + column);
-  }
-
-  /** The config that a text says, in a file of that name. */
-  static StoredConfig parse(Path file, String text) throws FormatException {
-    return StoredConfig.of(file, JsonFile.read(file, text.getBytes(StandardCharsets.UTF_8)));
   }
 
   /** Every norm at every place, and every gate; grouped heads, tied heads, head norms in turn. */

@@ -191,9 +191,9 @@ class GptLayoutsTest {
   @Test
   void theMlpOfGpt2IsFourTimesAsWideUnlessToldOtherwise() throws IOException {
     String config = GptFolder.GPT2.replace("\"n_inner\": 20", "\"n_inner\": null");
-    assertThat(Configs.parse(folder, config).model().mlpWidth()).isEqualTo(96);
+    assertThat(ModelConfig.parse(folder, config).mlpWidth()).isEqualTo(96);
     String untold = GptFolder.GPT2.replace(", \"tie_word_embeddings\": true", "");
-    assertThat(Configs.parse(folder, untold).model().tied()).isTrue();
+    assertThat(ModelConfig.parse(folder, untold).tied()).isTrue();
   }
 
   /** They have the width of a window that they do not use. */
@@ -201,9 +201,9 @@ class GptLayoutsTest {
   void aQwen2MayHaveAWindowThatItDoesNotUse() throws IOException {
     String text = ConfigJson.write(Configs.tiny().build()).replace("\"llama\"", "\"qwen2\"");
     String window = text.replaceFirst("\\{", "{\"sliding_window\": 32768,");
-    assertThat(Configs.parse(folder, window)).isEqualTo(Configs.parse(folder, text));
+    assertThat(ModelConfig.parse(folder, window)).isEqualTo(ModelConfig.parse(folder, text));
     String used = window.replaceFirst("\\{", "{\"use_sliding_window\": true,");
-    assertThatThrownBy(() -> Configs.parse(folder, used))
+    assertThatThrownBy(() -> ModelConfig.parse(folder, used))
         .isInstanceOf(FormatException.class)
         .hasMessageContaining("use_sliding_window is true, it must be false");
   }
@@ -215,7 +215,7 @@ class GptLayoutsTest {
             "\"rotary_pct\": 0.25, \"rotary_emb_base\": 100",
             "\"rope_parameters\": {\"rope_type\": \"default\", \"rope_theta\": 600,"
                 + " \"partial_rotary_factor\": 0.5}");
-    ModelConfig model = Configs.parse(folder, config).model();
+    ModelConfig model = ModelConfig.parse(folder, config);
     assertThat(model.ropeTheta()).isEqualTo(600);
     assertThat(model.form().rotaryShare()).isEqualTo(0.5);
   }
@@ -228,18 +228,21 @@ class GptLayoutsTest {
         "gpt2 | \"scale_attn_weights\": true | \"scale_attn_weights\": false | scale_attn_weights is false, it must be true",
         "gpt2 | \"attn_pdrop\": 0.1 | \"scale_attn_by_inverse_layer_idx\": true | scale_attn_by_inverse_layer_idx is true, it must be false",
         "gpt2 | \"attn_pdrop\": 0.1 | \"add_cross_attention\": true | add_cross_attention is true, it must be false",
+        "gpt2 | \"attn_pdrop\": 0.1 | \"rmsnorm4j_placement\": \"sandwich\" | has no tensor 'model.layers.0.pre_feedforward_layernorm.weight'",
+        "gpt2 | \"attn_pdrop\": 0.1 | \"rmsnorm4j_norm\": \"none\" | 'h.0.ln_1.weight' is not of the model",
+        "gpt_neox | \"attention_bias\": true | \"rmsnorm4j_placement\": \"post\" | placement is POST, it must be PRE in parallel blocks",
         "gpt2 | \"gelu_new\" | \"silu\" | activation_function is silu, it must be gelu, gelu_new",
         "gpt2 | \"n_head\": 3 | \"n_head\": 5 | n_head is 5, it must divide n_embd, 24",
-        "gpt2 | \"n_head\": 3 | \"n_head\": 0 | n_head is 0, it must divide n_embd, 24",
+        "gpt2 | \"n_head\": 3 | \"n_head\": 0 | n_head is 0, it must be a whole number from 1 to",
         "gpt2 | \"n_layer\": 2, | | lacks n_layer",
         "gpt2 | \"n_positions\": 10 | \"n_positions\": 11 | 'wpe.weight' has the shape [10, 24], it must be [11, 24]",
         "gpt2 | \"n_inner\": 20 | \"n_inner\": 21 | 'h.0.mlp.c_fc.weight' has the shape [24, 20], it must be [24, 21]",
         "gpt2 | \"tie_word_embeddings\": true | \"tie_word_embeddings\": false | has no tensor 'lm_head.weight'",
         "gpt2 | \"n_layer\": 2 | \"n_layer\": 1 | 'h.1.",
-        "gpt2 | \"gpt2\" | \"gpt3\" | model_type is gpt3, it must be llama, mistral",
-        "gpt2 | \"n_embd\": 24 | \"n_embd\": 900000000 | has more parameters than a file can hold",
+        "gpt2 | \"gpt2\" | \"gpt3\" | model_type is gpt3, it must be one of llama, mistral",
+        "gpt2 | \"n_embd\": 24 | \"n_embd\": 900000000 | width is 900000000, it must be between 1 and",
         "gpt2 | \"n_embd\": 24 | \"n_embd\": 90000000 | width is 90000000, it must be between 1 and",
-        "gpt2 | \"n_inner\": 20 | \"n_inner\": 0 | n_inner is 0, it must be at least 1",
+        "gpt2 | \"n_inner\": 20 | \"n_inner\": 0 | n_inner is 0, it must be a whole number from 1 to",
         "gpt2 | \"layer_norm_epsilon\": 1e-03 | \"layer_norm_epsilon\": -1 | epsilon is -1.0, it must be finite",
         "gpt_neox | \"gelu\" | \"silu\" | hidden_act is silu, it must be gelu",
         "gpt_neox | \"attention_bias\": true | \"attention_bias\": false | 'gpt_neox.layers.0.attention.query_key_value.bias' is not of the model",

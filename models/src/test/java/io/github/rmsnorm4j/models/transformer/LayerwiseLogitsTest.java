@@ -171,7 +171,7 @@ class LayerwiseLogitsTest {
         .hasValueSatisfying(
             why ->
                 assertThat(why)
-                    .contains("config.json: model_type is gemma2, it must be llama, ")
+                    .contains("config.json: model_type is gemma2, it must be one of llama, ")
                     .doesNotContain("\n"));
     Files.writeString(config, text.replaceAll("\"num_hidden_layers\" : 2", "$0e1"));
     assertThat(LayerwiseLogits.unsupported(folder))

@@ -219,14 +219,14 @@ class ModelFolderTest {
         "\"vocab_size\": 9, | | lacks vocab_size",
         "\"vocab_size\": 9, | \"vocab_size\": \"9\", | vocab_size is '9', it must be a number",
         "\"vocab_size\": 9, | \"vocab_size\": 9.5, | vocab_size is 9.5, it must be a whole number",
-        "\"vocab_size\": 9, | \"vocab_size\": 0, | vocabulary is 0, it must be between 1 and",
+        "\"vocab_size\": 9, | \"vocab_size\": 0, | vocab_size is 0, it must be a whole number from 1 to",
         "\"vocab_size\": 9, | \"vocab_size\": [9], | vocab_size is a list or an object",
         "\"num_hidden_layers\": 2 | \"num_hidden_layers\": 2000000000 | layers is 2000000000, it must be between 1 and 10000",
         "\"num_key_value_heads\": 2 | \"num_key_value_heads\": 3 | keyValueHeads is 3, it must divide heads, 4",
         "\"num_attention_heads\": 4 | \"num_attention_heads\": 3 | num_attention_heads is 3, it must divide hidden_size, 8",
-        "\"num_attention_heads\": 4 | \"head_dim\": 2, \"num_attention_heads\": 0 | heads is 0, it must be between 1 and",
+        "\"num_attention_heads\": 4 | \"head_dim\": 2, \"num_attention_heads\": 0 | num_attention_heads is 0, it must be a whole number from 1 to",
         "\"silu\" | \"gelu\" | hidden_act is gelu, it must be silu",
-        "\"llama\" | \"gemma2\" | model_type is gemma2, it must be llama",
+        "\"llama\" | \"gemma2\" | model_type is gemma2, it must be one of llama",
         "\"attention_bias\": false | \"attention_bias\": true | attention_bias is true, it must be false",
         "\"rope_scaling\": null | \"rope_scaling\": {\"factor\": 8} | has rope_scaling.factor, which is not supported",
         "\"rope_scaling\": null | \"rope_scaling\": [1] | has rope_scaling, which is not supported",
@@ -236,8 +236,8 @@ class ModelFolderTest {
         "\"rope_scaling\": null | \"rope_parameters\": {\"partial_rotary_factor\": 0.5} | rope_parameters.partial_rotary_factor is 0.5, it must be 1",
         "\"rope_scaling\": null | \"rope_parameters\": [1] | has rope_parameters, which is not supported",
         "\"bos_token_id\": 1 | \"hidden_activation\": \"gelu\" | hidden_activation is gelu, it must be silu",
-        "\"bos_token_id\": 1 | \"embedding_multiplier\": 12 | embedding_multiplier is 12.0, it must be 1",
-        "\"bos_token_id\": 1 | \"logits_scaling\": 8 | logits_scaling is 8.0, it must be 1",
+        "\"bos_token_id\": 1 | \"embedding_multiplier\": 12 | embedding_multiplier is 12, it must be 1",
+        "\"bos_token_id\": 1 | \"logits_scaling\": 8 | logits_scaling is 8, it must be 1",
         "\"bos_token_id\": 1 | \"sliding_window\": 4 | has a sliding_window",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | norm is 'batch_norm', it may be rmsnorm",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"rmsnorm(gate=silu)\" | norm is rmsnorm(gate=silu), it must have no gate",
@@ -278,7 +278,7 @@ class ModelFolderTest {
         text.replace(from, to, pieces[random.nextInt(pieces.length)]);
       }
       try {
-        Configs.parse(folder, text.toString()).model().parameters();
+        ModelConfig.parse(folder, text.toString()).parameters();
         read++;
       } catch (FormatException e) {
         assertThat(e.getMessage()).doesNotContain("\n").hasSizeLessThan(400);
@@ -295,10 +295,10 @@ class ModelFolderTest {
         LLAMA.replace(
             "\"rope_theta\": 500.0",
             "\"rope_parameters\": {\"rope_theta\": 600, \"rope_type\": \"default\"}");
-    assertThat(Configs.parse(folder, newer).model().ropeTheta()).isEqualTo(600);
+    assertThat(ModelConfig.parse(folder, newer).ropeTheta()).isEqualTo(600);
     String plain =
         LLAMA.replace("\"rope_scaling\": null", "\"rope_scaling\": {\"type\": \"default\"}");
-    assertThat(Configs.parse(folder, plain).model().ropeTheta()).isEqualTo(500);
+    assertThat(ModelConfig.parse(folder, plain).ropeTheta()).isEqualTo(500);
   }
 
   @Test
@@ -308,7 +308,7 @@ class ModelFolderTest {
             .replaceAll("\"(hidden_size|intermediate_size|vocab_size)\": \\d+", "\"$1\": 16777216")
             .replace(
                 "\"num_hidden_layers\": 2", "\"num_hidden_layers\": 10000, \"head_dim\": 4194304");
-    assertThatThrownBy(() -> Configs.parse(folder, vast))
+    assertThatThrownBy(() -> ModelConfig.parse(folder, vast))
         .isInstanceOf(FormatException.class)
         .hasMessageContaining("more parameters than a file can hold");
   }
