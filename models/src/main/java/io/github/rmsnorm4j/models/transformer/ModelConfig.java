@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.JsonFile;
+import io.github.rmsnorm4j.formats.Tensor;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -174,6 +175,16 @@ public record ModelConfig(
   /** {@return the learned tensors, in the order in which they lie in memory and in files} */
   public List<Parameter> parameters() {
     return ParameterLayout.of(this);
+  }
+
+  /**
+   * {@return the tensors of a file that has these parameters, in their order: float32, and of the
+   * same names behind a prefix}
+   *
+   * @param prefix what the names begin with; may be empty
+   */
+  public List<Tensor> tensors(String prefix) {
+    return parameters().stream().map(parameter -> parameter.stored(prefix)).toList();
   }
 
   /**

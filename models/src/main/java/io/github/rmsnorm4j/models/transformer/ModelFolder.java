@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.models.transformer;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -54,10 +56,10 @@ public final class ModelFolder {
         file.commit();
       }
     }
-    TensorSet set = new TensorSet(weights.config(), "");
+    List<Tensor> tensors = weights.config().tensors("");
     Map<String, String> metadata = Map.of("format", "pt");
-    try (TensorWriter file = TensorWriter.create(weightsFile, set.tensors(), metadata, true)) {
-      set.write(file, weights);
+    try (TensorWriter file = TensorWriter.create(weightsFile, tensors, metadata, true)) {
+      weights.write(file);
       file.commit();
     }
   }

@@ -103,23 +103,24 @@ record Naming(
   /**
    * The tensors that hold parameters of a model.
    *
-   * @param headWidth of the model
    * @param parameters in the model's order, those of fused tensors together
    * @param prefix of the file
    */
-  List<StoredTensor> tensors(int headWidth, List<Parameter> parameters, String prefix) {
+  static List<StoredTensor> tensors(ModelConfig config, List<Parameter> parameters, String prefix) {
+    Naming naming = of(config.form());
     Map<String, List<Parameter>> stored = new LinkedHashMap<>();
     for (Parameter parameter : parameters) {
-      String name = stored(parameter.name(), prefix);
+      String name = naming.stored(parameter.name(), prefix);
       stored.computeIfAbsent(name, unused -> new ArrayList<>()).add(parameter);
     }
     List<StoredTensor> tensors = new ArrayList<>();
     stored.forEach(
         (name, parts) -> {
           Parameter first = parts.getFirst();
-          int run = headByHead && parts.size() > 1 ? headWidth : first.outputs();
+          boolean turns = naming.headByHead && parts.size() > 1;
+          int run = turns ? config.headWidth() : first.outputs();
           boolean transposed =
-              inputsFirst && first.shape().size() > 1 && first.name().contains(".layers.");
+              naming.inputsFirst && first.shape().size() > 1 && first.name().contains(".layers.");
           tensors.add(new StoredTensor(name, parts, run, transposed));
         });
     return tensors;

@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Tensor;
 import java.util.List;
 
 /**
@@ -24,6 +26,11 @@ public record Parameter(String name, List<Integer> shape, long offset, Role role
   /** {@return how many numbers it holds: the product of the shape} */
   public long elements() {
     return (long) rows() * columns();
+  }
+
+  /** As float32 in a file. */
+  Tensor stored(String prefix) {
+    return new Tensor(prefix + name, Dtype.F32, shape.stream().map(Integer::longValue).toList());
   }
 
   /** The first axis: outputs of a projection, elements of a bias. */

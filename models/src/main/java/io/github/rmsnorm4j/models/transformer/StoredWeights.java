@@ -5,27 +5,28 @@ import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** The weights of a model in a file that has them and no others. */
 final class StoredWeights {
   final TensorFile file;
   final ModelConfig config;
-  private final TensorSet set;
+  private final String prefix;
 
   /** Checks that the file has the tensors of the model, before any memory is taken. */
   StoredWeights(TensorFile file, ModelConfig config) throws FormatException {
     this.file = file;
     this.config = config;
     Naming naming = Naming.of(config.form());
-    set = new TensorSet(config, naming.prefix(file));
-    set.check(file);
-    Set<String> known =
-        tensors(config.parameters()).stream().map(StoredTensor::name).collect(Collectors.toSet());
+    prefix = naming.prefix(file);
+    Set<String> known = new HashSet<>();
+    for (StoredTensor tensor : tensors(config.parameters())) {
+      known.add(tensor.in(file).name());
+    }
     if (config.tied()) { // Some files have a tied head a second time.
-      known.add(naming.stored(ParameterLayout.HEAD + ".weight", set.prefix()));
+      known.add(naming.stored(ParameterLayout.HEAD + ".weight", prefix));
     }
     for (Tensor tensor : file.tensors()) {
       String name = tensor.name();
@@ -39,7 +40,7 @@ final class StoredWeights {
 
   /** The tensors that hold parameters of the model. */
   List<StoredTensor> tensors(List<Parameter> parameters) {
-    return set.stored(parameters);
+    return Naming.tensors(config, parameters, prefix);
   }
 
   /**
@@ -61,7 +62,7 @@ final class StoredWeights {
   Weights all() throws IOException {
     Weights weights = new Weights(config);
     try {
-      set.read(file, weights);
+      weights.read(file, prefix);
       return weights;
     } catch (Throwable e) {
       weights.close();

@@ -40,9 +40,6 @@ public final class Stories260K {
 
   private static byte[] resource(String name) throws IOException {
     try (InputStream in = Stories260K.class.getResourceAsStream(FOLDER + name)) {
-      if (in == null) {
-        throw new IOException("the module lacks its resource " + FOLDER + name);
-      }
       return in.readAllBytes();
     }
   }

@@ -1,8 +1,12 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
 import io.github.rmsnorm4j.models.transformer.Parameter.Role;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
@@ -122,6 +126,31 @@ public final class Weights implements AutoCloseable {
         }
       }
     }
+  }
+
+  /**
+   * Writes all numbers to a file of {@link ModelConfig#tensors}.
+   *
+   * @param file at the first of these tensors
+   * @throws IOException if they cannot be written
+   */
+  public void write(TensorWriter file) throws IOException {
+    for (Parameter parameter : parameters) {
+      file.write(values(parameter));
+    }
+  }
+
+  /**
+   * Reads all numbers, rounded to float32.
+   *
+   * @param file has the tensors of {@link ModelConfig#tensors}, in any floating type
+   * @param prefix what their names begin with
+   * @throws FormatException if one is missing, of no floating type or in another shape
+   * @throws IOException if they cannot be read
+   */
+  public void read(TensorFile file, String prefix) throws IOException {
+    List<StoredTensor> tensors = Naming.tensors(config, parameters, prefix);
+    new TensorReader(file, MatrixChange.NONE).read(tensors, values);
   }
 
   /** {@return what the model is made of} */

@@ -163,10 +163,10 @@ class GptLayoutsTest {
   private void saveAsQwen2(Weights weights) throws IOException {
     String text = ConfigJson.write(Configs.tiny().keyValueHeads(2).build());
     Files.writeString(folder.resolve("config.json"), text.replace("\"llama\"", "\"qwen2\""));
-    TensorSet set = new TensorSet(weights.config(), "");
     Path file = folder.resolve("model.safetensors");
-    try (TensorWriter writer = TensorWriter.create(file, set.tensors(), Map.of(), false)) {
-      set.write(writer, weights);
+    try (TensorWriter writer =
+        TensorWriter.create(file, weights.config().tensors(""), Map.of(), false)) {
+      weights.write(writer);
       writer.commit();
     }
   }

@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
-import io.github.rmsnorm4j.models.transformer.TensorSet;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import java.io.Closeable;
 import java.io.IOException;
@@ -46,13 +45,16 @@ public final class Checkpoint implements Closeable {
     config = ModelConfig.parse(file.path(), metadata("config"));
     settings = SettingsText.parse(file.path(), metadata("settings"));
     step = SettingsText.wholeNumber(file.path(), "step", metadata("step"));
-    for (TensorSet set : sets(config)) {
-      set.check(file);
+    for (Tensor tensor : tensors(config)) {
+      if (!file.tensor(tensor.name()).equals(tensor)) {
+        throw new FormatException(
+            file.path(), "has " + file.tensor(tensor.name()) + ", it must be " + tensor);
+      }
     }
   }
 
-  private static List<TensorSet> sets(ModelConfig config) {
-    return PREFIXES.stream().map(prefix -> new TensorSet(config, prefix)).toList();
+  private static List<Tensor> tensors(ModelConfig config) {
+    return PREFIXES.stream().flatMap(prefix -> config.tensors(prefix).stream()).toList();
   }
 
   /** The numbers of each set. */
@@ -80,17 +82,14 @@ public final class Checkpoint implements Closeable {
   public static void save(Path path, Trainer trainer, Map<String, String> notes)
       throws IOException {
     ModelConfig config = trainer.model().weights().config();
-    List<TensorSet> sets = sets(config);
-    List<Weights> numbers = numbers(trainer);
-    List<Tensor> tensors = sets.stream().flatMap(set -> set.tensors().stream()).toList();
     Map<String, String> metadata = new HashMap<>();
     metadata.put("config", config.toJson());
     metadata.put("settings", SettingsText.write(trainer.settings()));
     metadata.put("step", Long.toString(trainer.step()));
     notes.forEach((key, value) -> metadata.put(NOTE + key, value));
-    try (TensorWriter file = TensorWriter.create(path, tensors, metadata, true)) {
-      for (int i = 0; i < sets.size(); i++) {
-        sets.get(i).write(file, numbers.get(i));
+    try (TensorWriter file = TensorWriter.create(path, tensors(config), metadata, true)) {
+      for (Weights set : numbers(trainer)) {
+        set.write(file);
       }
       file.commit();
     }
@@ -146,10 +145,9 @@ public final class Checkpoint implements Closeable {
   public void restore(Trainer trainer) throws IOException {
     requireEqual("config", config, trainer.model().weights().config());
     requireEqual("settings", settings, trainer.settings());
-    List<TensorSet> sets = sets(config);
     List<Weights> numbers = numbers(trainer);
-    for (int i = 0; i < sets.size(); i++) {
-      sets.get(i).read(file, numbers.get(i));
+    for (int i = 0; i < numbers.size(); i++) {
+      numbers.get(i).read(file, PREFIXES.get(i));
     }
     trainer.optimiser.goOnFrom(step);
   }

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.models.transformer.Model;
 import io.github.rmsnorm4j.models.transformer.ModelConfig;
@@ -249,12 +251,15 @@ class TrainerTest {
         "1  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8   | nine numbers are needed",
         "1  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8 ? | nine numbers are needed",
         "1  | 20 30 0.01 0.1 0.1 0.9 0.95 1e-8 1 | settings: warmup is 30, it must be between 0 and",
+        "1  | 20 2 0.01 0.1 0.1 0.9 0.95 1e-8 1 | has model.embed_tokens.weight f32 [0, 16], it must be"
+            + " model.embed_tokens.weight f32 [20, 16]",
       })
-  void wrongNumbersInACheckpoint(String step, String settings, String message) throws IOException {
+  void wrongThingsInACheckpoint(String step, String settings, String message) throws IOException {
     Path path = folder.resolve("run.safetensors");
     Map<String, String> metadata =
         Map.of("config", config(null).toJson(), "step", step, "settings", settings);
-    try (TensorWriter writer = TensorWriter.create(path, List.of(), metadata, false)) {
+    Tensor empty = new Tensor("model.embed_tokens.weight", Dtype.F32, List.of(0L, 16L));
+    try (TensorWriter writer = TensorWriter.create(path, List.of(empty), metadata, false)) {
       writer.commit();
     }
     assertThatThrownBy(() -> Checkpoint.open(path))
