@@ -69,7 +69,7 @@ record ConfigReader(
       throw fields.wrong(
           name("num_attention_heads"), heads, "divide " + name("hidden_size") + ", " + width);
     }
-    Integer usualMlp = gpt2 ? (Integer) (int) Math.min(4L * width, Integer.MAX_VALUE) : null;
+    Integer usualMlp = gpt2 ? Integer.valueOf(4 * width) : null;
     return new ModelConfig(
         size("vocab_size", null),
         width,
@@ -94,8 +94,9 @@ record ConfigReader(
   }
 
   private int size(String name, Integer absent) throws FormatException {
+    int most = name.startsWith("max_") ? Integer.MAX_VALUE : ModelConfig.LARGEST_SIZE;
     return absent == null || fields.has(name(name))
-        ? fields.wholeNumber(name(name), 1, Integer.MAX_VALUE)
+        ? fields.wholeNumber(name(name), 1, most)
         : absent;
   }
 

@@ -59,7 +59,7 @@ public record ModelConfig(
   private static final int MOST_LAYERS = 10_000;
 
   /** Any size above this is a mistake, and products of two of them fit a long. */
-  private static final int LARGEST_SIZE = 1 << 24;
+  static final int LARGEST_SIZE = 1 << 24;
 
   private static final String FINITE = "be finite and above 0";
 

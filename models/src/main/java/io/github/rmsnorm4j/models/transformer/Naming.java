@@ -118,7 +118,7 @@ record Naming(
         (name, parts) -> {
           Parameter first = parts.getFirst();
           boolean turns = naming.headByHead && parts.size() > 1;
-          int run = turns ? config.headWidth() : first.outputs();
+          int run = turns ? config.headWidth() : first.shape().getFirst();
           boolean transposed =
               naming.inputsFirst && first.shape().size() > 1 && first.name().contains(".layers.");
           tensors.add(new StoredTensor(name, parts, run, transposed));

@@ -33,16 +33,6 @@ public record Parameter(String name, List<Integer> shape, long offset, Role role
     return new Tensor(prefix + name, Dtype.F32, shape.stream().map(Integer::longValue).toList());
   }
 
-  /** The first axis: outputs of a projection, elements of a bias. */
-  int outputs() {
-    return shape.getFirst();
-  }
-
-  /** The second axis, 1 where there is none. */
-  int inputs() {
-    return shape.size() == 1 ? 1 : shape.getLast();
-  }
-
   int rows() {
     return shape.size() == 1 ? 1 : shape.getFirst();
   }

@@ -17,22 +17,21 @@ import java.util.List;
  * @param inputsFirst whether a matrix is (inputs, outputs) in the file, as GPT-2 has it
  */
 record StoredTensor(String name, List<Parameter> parts, int run, boolean inputsFirst) {
-  private Parameter first() {
-    return parts.getFirst();
+  private long outputs() {
+    return (long) parts.size() * parts.getFirst().shape().getFirst();
   }
 
-  private long outputs() {
-    return (long) parts.size() * first().outputs();
+  private long inputs() {
+    return parts.size() * parts.getFirst().elements() / outputs();
   }
 
   /** The tensor in a file, in a floating type and the right shape, or an error. */
   Tensor in(TensorFile file) throws FormatException {
     Tensor tensor = file.tensor(name);
-    long inputs = first().inputs();
     List<Long> shape =
-        first().shape().size() == 1
+        parts.getFirst().shape().size() == 1
             ? List.of(outputs())
-            : inputsFirst ? List.of(inputs, outputs()) : List.of(outputs(), inputs);
+            : inputsFirst ? List.of(inputs(), outputs()) : List.of(outputs(), inputs());
     if (!tensor.shape().equals(shape)) {
       throw new FormatException(
           file.path(), name, "has the shape " + tensor.shape() + ", it must be " + shape);
@@ -46,25 +45,27 @@ record StoredTensor(String name, List<Parameter> parts, int run, boolean inputsF
 
   /** Puts elements, from that of an index on, to the places that they have in a model's memory. */
   void put(long index, float[] values, MemorySegment memory) {
-    if (parts.size() == 1 && !inputsFirst) { // They lie in memory as they lie in the file.
-      long to = (first().offset() + index) * Float.BYTES;
-      MemorySegment.copy(values, 0, memory, ValueLayout.JAVA_FLOAT, to, values.length);
-      return;
-    }
-    long inputs = first().inputs();
+    long inputs = inputs();
     long outputs = outputs();
-    for (int i = 0; i < values.length; i++) {
+    for (int i = 0; i < values.length; ) {
       long at = index + i;
-      long output = inputsFirst ? at % outputs : at / inputs;
-      long input = inputsFirst ? at / outputs : at % inputs;
-      memory.setAtIndex(ValueLayout.JAVA_FLOAT, place(output) + input, values[i]);
+      if (inputsFirst) {
+        long to = place(at % outputs, inputs) + at / outputs;
+        memory.setAtIndex(ValueLayout.JAVA_FLOAT, to, values[i]);
+        i++;
+      } else { // A row, or what is there of it.
+        int count = (int) Math.min(inputs - at % inputs, values.length - i);
+        long to = (place(at / inputs, inputs) + at % inputs) * Float.BYTES;
+        MemorySegment.copy(values, i, memory, ValueLayout.JAVA_FLOAT, to, count);
+        i += count;
+      }
     }
   }
 
   /** The index of the first element of an output in a model's memory. */
-  private long place(long output) {
+  private long place(long output, long inputs) {
     long turn = output / run;
     Parameter part = parts.get((int) (turn % parts.size()));
-    return part.offset() + (turn / parts.size() * run + output % run) * part.inputs();
+    return part.offset() + (turn / parts.size() * run + output % run) * inputs;
   }
 }

@@ -221,7 +221,7 @@ class ModelFolderTest {
         "\"vocab_size\": 9, | \"vocab_size\": 9.5, | vocab_size is 9.5, it must be a whole number",
         "\"vocab_size\": 9, | \"vocab_size\": 0, | vocab_size is 0, it must be a whole number from 1 to",
         "\"vocab_size\": 9, | \"vocab_size\": [9], | vocab_size is a list or an object",
-        "\"num_hidden_layers\": 2 | \"num_hidden_layers\": 2000000000 | layers is 2000000000, it must be between 1 and 10000",
+        "\"num_hidden_layers\": 2 | \"num_hidden_layers\": 20000 | layers is 20000, it must be between 1 and 10000",
         "\"num_key_value_heads\": 2 | \"num_key_value_heads\": 3 | keyValueHeads is 3, it must divide heads, 4",
         "\"num_attention_heads\": 4 | \"num_attention_heads\": 3 | num_attention_heads is 3, it must divide hidden_size, 8",
         "\"num_attention_heads\": 4 | \"head_dim\": 2, \"num_attention_heads\": 0 | num_attention_heads is 0, it must be a whole number from 1 to",
