@@ -13,7 +13,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.reflect.Field;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
@@ -302,6 +304,31 @@ class GptLayoutsTest {
     GptFolder model = GptFolder.neox(false, SEED);
     model.write(folder, GptFolder.NEOX.replace("embeddings\": false", "embeddings\": true"));
     assertThat(LayerwiseLogits.unsupported(folder)).isEmpty();
+  }
+
+  /** A piece of a large tensor may end within a row. */
+  @ParameterizedTest
+  @CsvSource({"1, 5, false", "1, 5, true", "3, 5, false", "3, 5, true", "3, 1, false"})
+  void piecesOfATensorGoWhereAllOfItGoes(int count, int run, boolean inputsFirst) {
+    int elements = 5 * 6;
+    List<Parameter> parts = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      parts.add(new Parameter("p" + i, List.of(5, 6), 32L * i, Parameter.Role.MATRIX));
+    }
+    StoredTensor stored = new StoredTensor("w", parts, run, inputsFirst);
+    float[] values = new float[count * elements];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = i + 1;
+    }
+    float[] atOnce = new float[32 * count];
+    stored.put(0, values, MemorySegment.ofArray(atOnce));
+    float[] inPieces = new float[32 * count];
+    for (int i = 0; i < values.length; i += 4) {
+      float[] piece = Arrays.copyOfRange(values, i, Math.min(i + 4, values.length));
+      stored.put(i, piece, MemorySegment.ofArray(inPieces));
+    }
+    assertThat(inPieces).isEqualTo(atOnce);
+    assertThat(atOnce).contains(values).hasSize(32 * count);
   }
 
   /** Perturbed by stored place, so that fused and transposed tensors have their own order. */
