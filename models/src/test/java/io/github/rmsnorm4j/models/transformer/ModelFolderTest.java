@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
@@ -287,6 +288,27 @@ class ModelFolderTest {
       }
     }
     assertThat(read).isBetween(100, 19_900);
+  }
+
+  /** Families differ in what they mean by a field that is not there. */
+  @Test
+  void fieldsThatAreNotThere() throws IOException {
+    String text =
+        LLAMA.replaceAll(
+            "\"(num_key_value_heads|max_position_embeddings|rms_norm_eps|rope_theta)\": [^,]*,",
+            "");
+    ModelConfig config = ModelConfig.parse(folder, text);
+    assertThat(config.keyValueHeads()).isEqualTo(4);
+    assertThat(config.maxPositions()).isEqualTo(2048);
+    assertThat(config.norm()).isEqualTo(NormSpec.RMSNORM.withEpsilon(1e-6));
+    assertThat(config.ropeTheta()).isEqualTo(10_000);
+    assertThatThrownBy(() -> ModelConfig.parse(folder, text.replace("\"llama\"", "\"mistral\"")))
+        .hasMessageContaining("lacks num_key_value_heads");
+    assertThatThrownBy(() -> ModelConfig.parse(folder, LLAMA.replace("\"llama\"", "\"qwen3\"")))
+        .hasMessageContaining("lacks head_dim");
+    assertThatThrownBy(
+            () -> ModelConfig.parse(folder, GptFolder.GPT2.replace("\"n_positions\": 10,", "")))
+        .hasMessageContaining("lacks n_positions");
   }
 
   @Test
