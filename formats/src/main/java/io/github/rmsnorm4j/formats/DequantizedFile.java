@@ -8,10 +8,9 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * A file whose {@linkplain QuantizedTensor quantised tensors} are read as float32 elements: each
@@ -24,22 +23,24 @@ public final class DequantizedFile extends TensorFile {
 
   private final TensorFile file;
   private final Map<String, QuantizedTensor> quantized;
-  private final List<Tensor> tensors;
 
-  private DequantizedFile(TensorFile file) throws FormatException {
-    super(file.path());
+  private DequantizedFile(
+      TensorFile file, Map<String, QuantizedTensor> quantized, Map<String, Place> places) {
+    super(file.path(), file.sources(), places);
     this.file = file;
-    quantized = QuantizedTensor.of(file);
-    Set<String> scales = QuantizedTensor.scales(file);
-    tensors =
-        file.tensors().stream()
-            .filter(tensor -> !scales.contains(tensor.name()))
-            .map(
-                tensor -> {
-                  QuantizedTensor found = quantized.get(tensor.name());
-                  return found == null ? tensor : found.elements();
-                })
-            .toList();
+    this.quantized = quantized;
+  }
+
+  private static DequantizedFile of(TensorFile file) throws FormatException {
+    Map<String, QuantizedTensor> quantized = QuantizedTensor.of(file);
+    Map<String, Place> places = new LinkedHashMap<>();
+    for (Place place : file.places()) {
+      String name = place.tensor().name();
+      QuantizedTensor of = quantized.get(name);
+      places.put(name, of == null ? place : new Place(of.elements(), place.bytes(), place.start()));
+    }
+    quantized.values().forEach(of -> of.scales().ifPresent(scales -> places.remove(scales.name())));
+    return new DequantizedFile(file, quantized, places);
   }
 
   /**
@@ -52,13 +53,11 @@ public final class DequantizedFile extends TensorFile {
    * @throws IOException if it cannot be read
    */
   public static DequantizedFile open(Path path) throws IOException {
-    TensorFile file = TensorFile.open(path);
-    try {
-      return new DequantizedFile(file);
-    } catch (Throwable e) {
-      file.close();
-      throw e;
-    }
+    return join(
+        opened -> {
+          opened.add(TensorFile.open(path));
+          return of(opened.getFirst());
+        });
   }
 
   /** {@return the file as it is stored} */
@@ -76,11 +75,6 @@ public final class DequantizedFile extends TensorFile {
   }
 
   @Override
-  public List<Tensor> tensors() {
-    return tensors;
-  }
-
-  @Override
   public Map<String, String> metadata() {
     return file.metadata();
   }
@@ -88,27 +82,29 @@ public final class DequantizedFile extends TensorFile {
   @Override
   void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
     QuantizedTensor of = quantized.get(tensor.name());
-    if (of == null || !of.elements().equals(tensor)) {
+    if (of == null) {
       file.readElements(tensor, first, count, into);
       return;
     }
     try (Arena arena = Arena.ofConfined()) {
       Buffers buffers = new Buffers(arena);
       int block = of.type().block(of.width());
-      for (long at = first; at < first + count; ) {
-        int inBlock = (int) (at % block);
-        long left = first + count - at;
-        int skipped = block <= PIECE ? inBlock : 0;
-        long n =
-            block <= PIECE
-                ? decode(
-                    of, at - inBlock, Math.ceilDiv(inBlock + left, (long) block), block, buffers)
-                : decode(
-                    of, at, 1, (int) Math.min(Math.min(left, block - inBlock), PIECE), buffers);
-        long taken = Math.min(n - skipped, left) * Float.BYTES;
-        long from = skipped * (long) Float.BYTES;
-        MemorySegment.copy(buffers.elements, from, into, (at - first) * Float.BYTES, taken);
-        at += taken / Float.BYTES;
+      boolean isPart = block > PIECE;
+      long end = first + count;
+      for (long at = first; at < end; ) {
+        long inBlock = at % block;
+        long from = isPart ? at : at - inBlock;
+        int length = (int) (isPart ? Math.min(Math.min(end - at, block - inBlock), PIECE) : block);
+        long blocks = isPart ? 1 : Math.min(Math.ceilDiv(end - from, (long) block), PIECE / block);
+        decode(of, from, blocks, length, buffers);
+        long taken = Math.min(end, from + blocks * length) - at;
+        MemorySegment.copy(
+            buffers.elements,
+            (at - from) * Float.BYTES,
+            into,
+            (at - first) * Float.BYTES,
+            taken * Float.BYTES);
+        at += taken;
       }
     }
   }
@@ -126,53 +122,33 @@ public final class DequantizedFile extends TensorFile {
     }
   }
 
-  /**
-   * Reads blocks, or a part of one that is a row.
-   *
-   * @param blocks at most; as many as a piece has are read
-   * @param length elements of a block, or of the part
-   * @return the elements that were read
-   */
-  private long decode(QuantizedTensor of, long first, long blocks, int length, Buffers buffers)
+  /** Reads blocks of a length, or a part of one that is a row. */
+  private void decode(QuantizedTensor of, long first, long blocks, int length, Buffers buffers)
       throws IOException {
     QuantizedType type = of.type();
-    long n = Math.min(blocks, PIECE / length);
-    if (of.scales().isEmpty()) {
-      MemorySegment codes = buffers.codes.asSlice(0, n * type.rowBytes(length));
-      file.readBytes(of.codes(), first / length * type.rowBytes(length), codes);
-      dequantize(QuantizedRows.of(codes, type, n, length), buffers);
-      return n * length;
+    Optional<Tensor> scales = of.scales();
+    long bytes = scales.isEmpty() ? type.rowBytes(length) : length;
+    MemorySegment codes = buffers.codes.asSlice(0, blocks * bytes);
+    file.readBytes(of.codes(), scales.isEmpty() ? first / length * bytes : first, codes);
+    QuantizedRows rows;
+    if (scales.isEmpty()) {
+      rows = QuantizedRows.of(codes, type, blocks, length);
+    } else {
+      file.read(scales.get(), first / type.block(of.width()), blocks, buffers.scales);
+      // Each block is a row of its own.
+      String name = type.toString();
+      QuantizedType ofRow = QuantizedType.ofName(name.substring(0, name.indexOf(':')) + ":row");
+      rows = QuantizedRows.of(codes, buffers.scales, ofRow, blocks, length);
     }
-    MemorySegment codes = buffers.codes.asSlice(0, n * length);
-    file.readBytes(of.codes(), first, codes);
-    file.read(of.scales().get(), first / type.block(of.width()), n, buffers.scales);
-    // Each block is a row of its own.
-    String name = type.toString();
-    QuantizedType ofRow = QuantizedType.ofName(name.substring(0, name.indexOf(':')) + ":row");
-    dequantize(QuantizedRows.of(codes, buffers.scales, ofRow, n, length), buffers);
-    return n * length;
-  }
-
-  private static void dequantize(QuantizedRows rows, Buffers buffers) {
-    rows.dequantize(Rows.of(buffers.elements, ElementType.FLOAT32, rows.rows(), rows.width()));
-  }
-
-  @Override
-  StoredBytes bytes(Tensor tensor) {
-    return file.bytes(tensor);
+    rows.dequantize(Rows.of(buffers.elements, ElementType.FLOAT32, blocks, length));
   }
 
   /** Codes are read of {@link #stored()}. */
   @Override
-  long start(Tensor tensor) {
+  Place place(Tensor tensor) {
     if (quantized.containsKey(tensor.name())) {
       throw notOfThisFile(tensor);
     }
-    return file.start(tensor);
-  }
-
-  @Override
-  public void close() throws IOException {
-    file.close();
+    return super.place(tensor);
   }
 }

@@ -32,4 +32,11 @@ final class FileRange extends InputStream {
     at += count;
     return count;
   }
+
+  @Override
+  public long skip(long count) {
+    long skipped = Math.clamp(count, 0, end - at);
+    at += skipped;
+    return skipped;
+  }
 }

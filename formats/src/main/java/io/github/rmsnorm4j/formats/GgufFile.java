@@ -1,9 +1,14 @@
 package io.github.rmsnorm4j.formats;
 
 import java.io.IOException;
+import java.math.BigInteger;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -15,68 +20,152 @@ import java.util.Map;
  *
  * <p>The tensors must be aligned and must not overlap. Bytes that belong to no tensor are allowed,
  * as the format allows them.
+ *
+ * <p>A model that llama.cpp has split into files {@code NAME-00001-of-00003.gguf} is opened by any
+ * of them. The tensors are those of all parts, at most 1,000, and the metadata is that of the first
+ * part.
  */
-public final class GgufFile extends SingleFile {
-  private final int version;
-  private final Map<String, GgufValue> fields;
+public final class GgufFile extends TensorFile {
+  private static final String SPLIT = "split.";
+  private static final String NUMBER = SPLIT + "no";
+  private static final String COUNT = SPLIT + "count";
+  private static final String TENSORS = SPLIT + "tensors.count";
+
+  private final GgufHeader header;
   private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
     this(bytes, new GgufHeader(bytes));
   }
 
-  private GgufFile(StoredBytes bytes, GgufHeader header) throws IOException {
-    super(bytes, header.dataStart, header.entries);
-    version = header.version;
-    fields = header.fields;
-    fields.forEach(
+  private GgufFile(StoredBytes bytes, GgufHeader header) throws FormatException {
+    this(List.of(bytes), header, header.places);
+    long covered = 0;
+    for (Place place : byPlace()) {
+      if (place.start() < covered && place.tensor().bytes() > 0) {
+        throw bytes.wrongTensor(
+            place.tensor().name(),
+            "begins at byte %s, which overlaps the tensor before it that ends at %s",
+            place.start() - header.dataStart,
+            covered - header.dataStart);
+      }
+      covered = Math.max(covered, place.end());
+    }
+  }
+
+  private GgufFile(List<StoredBytes> parts, GgufHeader header, Map<String, Place> places) {
+    super(parts.getFirst().path, parts, places);
+    this.header = header;
+    header.fields.forEach(
         (key, value) -> {
           if (!(value instanceof GgufValue.Array)) {
             metadata.put(key, value.text());
           }
         });
-    checkPlaces(header.alignment);
   }
 
-  private void checkPlaces(long alignment) throws FormatException {
-    long held = Math.max(0, bytes.size - dataStart);
-    long covered = 0;
-    for (Entry entry : byPlace()) {
-      Tensor tensor = entry.tensor();
-      long begin = entry.begin();
-      if (begin < 0 || begin > held || tensor.bytes() > held - begin) {
+  /** This file, or the one of all parts if this is a part; closes this one if that fails. */
+  GgufFile whole() throws IOException {
+    return join(
+        (List<GgufFile> opened) -> {
+          opened.add(this);
+          return header.fields.containsKey(COUNT) && split(COUNT) > 1 ? joined(opened) : this;
+        });
+  }
+
+  private GgufFile joined(List<GgufFile> opened) throws IOException {
+    int count = split(COUNT);
+    int number = split(NUMBER);
+    if (number >= count || count > ShardIndex.MOST_SHARDS) {
+      throw new FormatException(
+          path(),
+          "is part %s of %s, at most %s parts are read"
+              .formatted(number + 1L, count, ShardIndex.MOST_SHARDS));
+    }
+    String name = path().getFileName().toString();
+    if (!name.endsWith(ending(number, count))) {
+      throw new FormatException(
+          path(),
+          "is part %s of %s: its name must end in %s, as those of the other parts beside it"
+              .formatted(number + 1, count, ending(number, count)));
+    }
+    String start = name.substring(0, name.length() - ending(number, count).length());
+    List<GgufFile> parts = new ArrayList<>();
+    Map<String, Place> places = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      GgufFile part =
+          i == number ? this : openPart(path().resolveSibling(start + ending(i, count)));
+      opened.add(part);
+      parts.add(part);
+      part.requirePart(i, parts.getFirst().fields());
+      for (Place place : part.places()) {
+        if (places.put(place.tensor().name(), place) != null) {
+          throw new FormatException(
+              part.path(), place.tensor().name(), "is in a part before this one as well");
+        }
+      }
+    }
+    GgufFile first = parts.getFirst();
+    if (first.split(TENSORS) != places.size()) {
+      throw new FormatException(
+          first.path(),
+          "says that there are %s tensors, and its %s parts have %s"
+              .formatted(first.split(TENSORS), count, places.size()));
+    }
+    return new GgufFile(
+        parts.stream().flatMap(part -> part.sources().stream()).toList(), first.header, places);
+  }
+
+  private GgufFile openPart(Path part) throws IOException {
+    try {
+      return open(part, GgufFile.class);
+    } catch (NoSuchFileException ignored) {
+      throw new FormatException(
+          path(), "is one part of several, and %s is missing".formatted(part.getFileName()));
+    }
+  }
+
+  private static String ending(int number, int count) {
+    return String.format(Locale.ROOT, "-%05d-of-%05d.gguf", number + 1, count);
+  }
+
+  private int split(String key) throws FormatException {
+    if (header.fields.get(key) instanceof GgufValue.Whole whole
+        && whole.value().signum() >= 0
+        && whole.value().bitLength() < Integer.SIZE) {
+      return whole.value().intValue();
+    }
+    throw new FormatException(path(), "is one part of several, and has no count " + key);
+  }
+
+  /** What two parts say of the model must be the same; most have only what says how it is split. */
+  private void requirePart(int number, Map<String, GgufValue> first) throws FormatException {
+    Map<String, GgufValue> expected = new LinkedHashMap<>(first);
+    expected.put(NUMBER, new GgufValue.Whole(BigInteger.valueOf(number)));
+    for (Map.Entry<String, GgufValue> field : expected.entrySet()) {
+      GgufValue value = header.fields.get(field.getKey());
+      boolean needed = field.getKey().startsWith(SPLIT);
+      if (value == null ? needed : !value.equals(field.getValue())) {
         throw new FormatException(
             path(),
-            tensor.name(),
-            "needs %s bytes from byte %s of the data on, and there are %s: the file is truncated"
-                .formatted(tensor.bytes(), Long.toUnsignedString(begin), held));
+            "is not part %s of this model: its %s is %s, and should be %s"
+                .formatted(
+                    number + 1,
+                    Printable.shortened(field.getKey()),
+                    value == null ? "missing" : Printable.shortened(value.text()),
+                    Printable.shortened(field.getValue().text())));
       }
-      if (begin % alignment != 0) {
-        throw new FormatException(
-            path(),
-            tensor.name(),
-            "begins at byte %s, which is no multiple of the alignment %s"
-                .formatted(begin, alignment));
-      }
-      if (begin < covered && tensor.bytes() > 0) {
-        throw new FormatException(
-            path(),
-            tensor.name(),
-            "begins at byte %s, which overlaps the tensor before it that ends at %s"
-                .formatted(begin, covered));
-      }
-      covered = Math.max(covered, entry.end());
     }
   }
 
   /** {@return the version of the format, 2 or 3} */
   public int version() {
-    return version;
+    return header.version;
   }
 
   /** {@return the metadata with its types, by keys, in the order of the file} */
   public Map<String, GgufValue> fields() {
-    return Collections.unmodifiableMap(fields);
+    return Collections.unmodifiableMap(header.fields);
   }
 
   /**
@@ -86,7 +175,7 @@ public final class GgufFile extends SingleFile {
    * @return one line for each of {@link #fields()}: {@code general.architecture: llama}
    */
   public List<String> fieldLabels() {
-    return fields.entrySet().stream()
+    return fields().entrySet().stream()
         .map(
             field ->
                 Printable.shortened(field.getKey())

@@ -1,12 +1,11 @@
 package io.github.rmsnorm4j.formats;
 
-import io.github.rmsnorm4j.formats.SingleFile.Entry;
+import io.github.rmsnorm4j.formats.TensorFile.Place;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.util.LinkedHashMap;
-import java.util.List;
+import java.util.LinkedList;
 import java.util.Locale;
-import java.util.stream.LongStream;
 
 /** The header of a GGUF file: its version, its metadata, and the list of its tensors. */
 final class GgufHeader {
@@ -44,10 +43,10 @@ final class GgufHeader {
     INT64(8),
     FLOAT64(8);
 
-    private final int leastBytes;
+    private final int bytes;
 
-    ValueType(int leastBytes) {
-      this.leastBytes = leastBytes;
+    ValueType(int bytes) {
+      this.bytes = bytes;
     }
 
     String text() {
@@ -65,10 +64,10 @@ final class GgufHeader {
   final LinkedHashMap<String, GgufValue> fields = new LinkedHashMap<>();
 
   /** The tensors by name, in the order of the file. */
-  final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
+  final LinkedHashMap<String, Place> places = new LinkedHashMap<>();
 
   /** What the place of each tensor is a multiple of. */
-  long alignment = DEFAULT_ALIGNMENT;
+  private long alignment = DEFAULT_ALIGNMENT;
 
   /** The first byte of the data. */
   final long dataStart;
@@ -77,19 +76,17 @@ final class GgufHeader {
   GgufHeader(StoredBytes bytes) throws IOException {
     this.bytes = bytes;
     this.in = new GgufReader(bytes);
-    in.skip(4); // the magic
-    version = in.int32();
+    in.skip(MAGIC.length);
+    version = (int) in.signed(4);
     if (version != 0 && (version & 0xffff) == 0) {
-      throw in.wrong("is a big-endian GGUF file, only little-endian ones are read");
+      throw bytes.wrong("is a big-endian GGUF file, only little-endian ones are read");
     }
     if (version != 2 && version != 3) {
-      throw in.wrong(
-          "is GGUF of version %s, known are 2 and 3".formatted(Integer.toUnsignedString(version)));
+      throw bytes.wrong(
+          "is GGUF of version %s, known are 2 and 3", Integer.toUnsignedString(version));
     }
-    long tensors = in.count(LEAST_TENSOR, "tensors");
-    requireAtMost(tensors, SafetensorsHeader.MOST_TENSORS, "tensors");
-    long values = in.count(LEAST_FIELD, "entries of metadata");
-    requireAtMost(values, SafetensorsHeader.MOST_METADATA, "entries of metadata");
+    long tensors = count(LEAST_TENSOR, "tensors", SafetensorsHeader.MOST_TENSORS);
+    long values = count(LEAST_FIELD, "entries of metadata", SafetensorsHeader.MOST_METADATA);
     for (long i = 0; i < values; i++) {
       readField();
     }
@@ -97,12 +94,18 @@ final class GgufHeader {
       readTensor();
     }
     dataStart = Math.ceilDiv(in.position(), alignment) * alignment;
+    for (Place place : places.values()) {
+      checkPlace(place);
+    }
+    places.replaceAll((name, place) -> new Place(place.tensor(), bytes, dataStart + place.start()));
   }
 
-  private void requireAtMost(long count, int most, String things) throws FormatException {
+  private long count(int leastBytes, String things, int most) throws IOException {
+    long count = in.count(leastBytes, things);
     if (count > most) {
-      throw in.wrong("has %s %s, at most %s are read".formatted(count, things, most));
+      throw bytes.wrong("has %s %s, at most %s are read", count, things, most);
     }
+    return count;
   }
 
   private void readField() throws IOException {
@@ -113,131 +116,121 @@ final class GgufHeader {
       throw wrong(key, "is there twice");
     }
     if (key.equals(ALIGNMENT_KEY)) {
-      alignment = alignment(type, value);
+      if (type != ValueType.UINT32
+          || !(value instanceof GgufValue.Whole whole)
+          || whole.value().bitCount() != 1) {
+        String text = Printable.shortened(value.text());
+        throw wrong(
+            key, "is %s of type %s, it must be a power of two of type uint32", text, type.text());
+      }
+      alignment = whole.value().longValueExact();
     }
-  }
-
-  private long alignment(ValueType type, GgufValue value) throws FormatException {
-    if (type != ValueType.UINT32
-        || !(value instanceof GgufValue.Whole whole)
-        || whole.value().bitCount() != 1) {
-      throw wrong(
-          ALIGNMENT_KEY,
-          "is %s of type %s, it must be a power of two of type uint32"
-              .formatted(Printable.shortened(value.text()), type.text()));
-    }
-    return whole.value().longValueExact();
   }
 
   private ValueType valueType(String key) throws IOException {
-    int number = in.int32();
+    long number = in.unsigned(4);
     ValueType[] known = ValueType.values();
-    if (number < 0 || number >= known.length) {
+    if (number >= known.length) {
       throw wrong(
-          key,
-          "has a value of the unknown type %s, known are 0 to %s"
-              .formatted(Integer.toUnsignedString(number), known.length - 1));
+          key, "has a value of the unknown type %s, known are 0 to %s", number, known.length - 1);
     }
-    return known[number];
+    return known[(int) number];
   }
 
   private GgufValue value(String key, ValueType type) throws IOException {
     return switch (type) {
-      case UINT8 -> whole(Byte.toUnsignedLong(in.int8()));
-      case INT8 -> whole(in.int8());
-      case UINT16 -> whole(Short.toUnsignedLong(in.int16()));
-      case INT16 -> whole(in.int16());
-      case UINT32 -> whole(Integer.toUnsignedLong(in.int32()));
-      case INT32 -> whole(in.int32());
-      case UINT64 -> new GgufValue.Whole(new BigInteger(Long.toUnsignedString(in.int64())));
-      case INT64 -> whole(in.int64());
+      case UINT8, UINT16, UINT32 ->
+          new GgufValue.Whole(BigInteger.valueOf(in.unsigned(type.bytes)));
+      case INT8, INT16, INT32, INT64 ->
+          new GgufValue.Whole(BigInteger.valueOf(in.signed(type.bytes)));
+      case UINT64 -> new GgufValue.Whole(new BigInteger(Long.toUnsignedString(in.unsigned(8))));
       case FLOAT32 -> {
-        float value = Float.intBitsToFloat(in.int32());
+        float value = Float.intBitsToFloat((int) in.signed(4));
         yield new GgufValue.Real(value, Float.toString(value));
       }
       case FLOAT64 -> {
-        double value = Double.longBitsToDouble(in.int64());
+        double value = Double.longBitsToDouble(in.signed(8));
         yield new GgufValue.Real(value, Double.toString(value));
       }
-      case BOOL -> new GgufValue.Truth(truth(key));
+      case BOOL -> {
+        long value = in.unsigned(1);
+        if (value > 1) {
+          throw wrong(key, "is the truth value %s, it must be 0 or 1", value);
+        }
+        yield new GgufValue.Truth(value == 1);
+      }
       case STRING -> new GgufValue.Text(in.text(LONGEST_TEXT));
       case ARRAY -> array(key, 1);
     };
   }
 
-  private static GgufValue whole(long value) {
-    return new GgufValue.Whole(BigInteger.valueOf(value));
-  }
-
-  private boolean truth(String key) throws IOException {
-    byte value = in.int8();
-    if (value != 0 && value != 1) {
-      throw wrong(key, "is the truth value %s, it must be 0 or 1".formatted(value & 0xff));
-    }
-    return value == 1;
-  }
-
   /** Passes over the elements. */
   private GgufValue.Array array(String key, int depth) throws IOException {
     if (depth > DEEPEST_ARRAY) {
-      throw wrong(key, "has lists within lists, at most %s deep are read".formatted(DEEPEST_ARRAY));
+      throw wrong(key, "has lists within lists, at most %s deep are read", DEEPEST_ARRAY);
     }
     ValueType type = valueType(key);
-    long length = in.count(type.leastBytes, "elements of '" + Printable.shortened(key) + "'");
-    switch (type) {
-      case STRING -> {
-        for (long i = 0; i < length; i++) {
+    long length = in.count(type.bytes, "elements of '" + Printable.shortened(key) + "'");
+    if (type == ValueType.STRING || type == ValueType.ARRAY) {
+      for (long i = 0; i < length; i++) {
+        if (type == ValueType.ARRAY) {
+          array(key, depth + 1);
+        } else {
           in.skip(in.count(1, "characters"));
         }
       }
-      case ARRAY -> {
-        for (long i = 0; i < length; i++) {
-          array(key, depth + 1);
-        }
-      }
-      default -> in.skip(length * type.leastBytes);
+    } else {
+      in.skip(length * type.bytes);
     }
     return new GgufValue.Array(type.text(), length);
   }
 
+  /** Its place is counted from the first byte of the data, which is not known yet. */
   private void readTensor() throws IOException {
     String name = in.text(LONGEST_KEY);
-    int axes = in.int32();
-    if (axes < 0 || axes > MOST_AXES) {
-      throw new FormatException(
-          bytes.path,
-          name,
-          "has %s axes, GGUF allows %s".formatted(Integer.toUnsignedString(axes), MOST_AXES));
+    long axes = in.unsigned(4);
+    if (axes > MOST_AXES) {
+      throw bytes.wrongTensor(name, "has %s axes, GGUF allows %s", axes, MOST_AXES);
     }
-    long[] fastestFirst = new long[axes];
+    LinkedList<Long> shape = new LinkedList<>();
     for (int axis = 0; axis < axes; axis++) {
-      fastestFirst[axis] = in.int64();
+      shape.addFirst(in.signed(8));
     }
-    int type = in.int32();
+    int type = (int) in.signed(4);
     Dtype dtype =
         Dtype.ofGguf(type)
             .orElseThrow(
                 () ->
-                    new FormatException(
-                        bytes.path,
-                        name,
-                        "has the unknown type " + Integer.toUnsignedString(type)));
-    Entry entry = new Entry(tensor(name, dtype, fastestFirst), in.int64());
-    if (entries.put(name, entry) != null) {
-      throw in.wrong("has two tensors named '" + Printable.shortened(name) + "'");
+                    bytes.wrongTensor(
+                        name, "has the unknown type %s", Integer.toUnsignedString(type)));
+    Place place = new Place(bytes.tensor(name, dtype, shape), bytes, in.signed(8));
+    if (places.put(name, place) != null) {
+      throw bytes.wrong("has two tensors named '%s'", Printable.shortened(name));
     }
   }
 
-  private Tensor tensor(String name, Dtype dtype, long[] fastestFirst) throws FormatException {
-    List<Long> shape = LongStream.of(fastestFirst).boxed().toList().reversed();
-    try {
-      return new Tensor(name, dtype, shape);
-    } catch (IllegalArgumentException e) {
-      throw new FormatException(bytes.path, name, e.getMessage());
+  private void checkPlace(Place place) throws FormatException {
+    Tensor tensor = place.tensor();
+    long begin = place.start();
+    long held = Math.max(0, bytes.size - dataStart);
+    if (begin < 0 || begin > held || tensor.bytes() > held - begin) {
+      throw bytes.wrongTensor(
+          tensor.name(),
+          "needs %s bytes from byte %s of the data on, and there are %s: the file is truncated",
+          tensor.bytes(),
+          Long.toUnsignedString(begin),
+          held);
+    }
+    if (begin % alignment != 0) {
+      throw bytes.wrongTensor(
+          tensor.name(),
+          "begins at byte %s, which is no multiple of the alignment %s",
+          begin,
+          alignment);
     }
   }
 
-  private FormatException wrong(String key, String problem) {
-    return in.wrong("the metadata '" + Printable.shortened(key) + "' " + problem);
+  private FormatException wrong(String key, String problem, Object... values) {
+    return bytes.wrong("the metadata '%s' %s", Printable.shortened(key), problem.formatted(values));
   }
 }

@@ -2,57 +2,54 @@ package io.github.rmsnorm4j.formats;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.CharacterCodingException;
+import java.io.InputStream;
 
 /**
- * The little-endian numbers and texts at the start of a GGUF file, one after the other, through a
- * window of fixed size. No length is believed before the file is found to be long enough.
+ * The little-endian numbers and texts at the start of a GGUF file, one after the other. No length
+ * is believed before the file is found to be long enough.
  */
 final class GgufReader {
   /** That of a .safetensors header. Tokenizers take a tenth of it. */
   private static final long LONGEST_HEADER = 100_000_000;
 
-  private static final int WINDOW = 16 << 10;
-
   private final StoredBytes bytes;
-  private final ByteBuffer window = ByteBuffer.allocate(WINDOW).order(ByteOrder.LITTLE_ENDIAN);
+  private final InputStream in;
 
-  /** The position in the file of the byte behind the window's last. */
-  private long windowEnd;
+  /** The position of the next byte. */
+  private long position;
 
   GgufReader(StoredBytes bytes) {
     this.bytes = bytes;
-    window.limit(0);
+    in = new BufferedInputStream(new FileRange(bytes, 0, bytes.size), 16 << 10);
   }
 
-  /** The position of the next byte. */
   long position() {
-    return windowEnd - window.remaining();
+    return position;
   }
 
   /** How many bytes the file has from here on. */
-  long left() {
-    return bytes.size - position();
+  private long left() {
+    return bytes.size - position;
   }
 
-  byte int8() throws IOException {
-    return next(Byte.BYTES).get();
+  /** A signed number of 1, 2, 4 or 8 bytes. */
+  long signed(int length) throws IOException {
+    return unsigned(length) << Long.SIZE - 8 * length >> Long.SIZE - 8 * length;
   }
 
-  short int16() throws IOException {
-    return next(Short.BYTES).getShort();
-  }
-
-  int int32() throws IOException {
-    return next(Integer.BYTES).getInt();
-  }
-
-  long int64() throws IOException {
-    return next(Long.BYTES).getLong();
+  /** A number of 1, 2, 4 or 8 bytes; of 8, as the bits of a signed one. */
+  long unsigned(int length) throws IOException {
+    if (length > left()) {
+      throw bytes.wrong("ends within the GGUF header: it is truncated");
+    }
+    byte[] read = take(length);
+    long number = 0;
+    for (int i = 0; i < length; i++) {
+      number |= (read[i] & 0xffL) << 8 * i;
+    }
+    return number;
   }
 
   /**
@@ -62,70 +59,40 @@ final class GgufReader {
    * @param things what they are, in the plural
    */
   long count(int leastBytes, String things) throws IOException {
-    long count = int64();
+    long count = signed(8);
     if (count < 0 || count > left() / leastBytes) {
-      throw wrong(
-          "has a count of %s %s, and %s bytes left for them: it is truncated or damaged"
-              .formatted(Long.toUnsignedString(count), things, left()));
+      throw bytes.wrong(
+          "has a count of %s %s, and %s bytes left for them: it is truncated or damaged",
+          Long.toUnsignedString(count), things, left());
     }
     return count;
   }
 
-  /** Text of at most so many bytes. */
+  /** Text of at most so many bytes, with replacements for those that are not UTF-8. */
   String text(int most) throws IOException {
-    long at = position();
+    long at = position;
     long length = count(1, "characters");
     if (length > most) {
-      throw wrong(
-          "has a text of %s bytes at byte %s, at most %s are read".formatted(length, at, most));
+      throw bytes.wrong("has a text of %s bytes at byte %s, at most %s are read", length, at, most);
     }
-    requireHeader(length);
-    byte[] text = new byte[(int) length];
-    if (length <= WINDOW) {
-      next(text.length).get(text);
-    } else {
-      bytes.readFully(position(), MemorySegment.ofArray(text));
-      skip(length);
-    }
-    try {
-      return UTF_8.newDecoder().decode(ByteBuffer.wrap(text)).toString();
-    } catch (CharacterCodingException ignored) {
-      throw wrong("has a text at byte " + at + " that is not UTF-8");
-    }
+    return new String(take((int) length), UTF_8);
+  }
+
+  private byte[] take(int length) throws IOException {
+    pass(length);
+    return in.readNBytes(length);
   }
 
   /** Passes over bytes, which the file must have. */
   void skip(long count) throws IOException {
-    requireHeader(count);
-    if (count <= window.remaining()) {
-      window.position(window.position() + (int) count);
-    } else {
-      windowEnd = position() + count;
-      window.limit(0);
-    }
+    pass(count);
+    in.skipNBytes(count);
   }
 
-  private ByteBuffer next(int count) throws IOException {
-    if (window.remaining() < count) {
-      if (count > left()) {
-        throw wrong("ends within the GGUF header: it is truncated");
-      }
-      requireHeader(count);
-      long from = position();
-      window.clear().limit((int) Math.min(WINDOW, bytes.size - from));
-      bytes.readFully(from, MemorySegment.ofBuffer(window));
-      windowEnd = from + window.limit();
+  private void pass(long count) throws FormatException {
+    if (count > LONGEST_HEADER - position) {
+      throw bytes.wrong("has a GGUF header of more than %s bytes", LONGEST_HEADER);
     }
-    return window;
-  }
-
-  private void requireHeader(long count) throws FormatException {
-    if (count > LONGEST_HEADER - position()) {
-      throw wrong("has a GGUF header of more than %s bytes".formatted(LONGEST_HEADER));
-    }
-  }
-
-  FormatException wrong(String problem) {
-    return new FormatException(bytes.path, problem);
+    position += count;
   }
 }

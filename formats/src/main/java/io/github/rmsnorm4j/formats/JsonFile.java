@@ -3,19 +3,17 @@ package io.github.rmsnorm4j.formats;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import java.io.CharConversionException;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,7 +22,8 @@ import java.util.Map;
 
 /**
  * A file that holds one JSON object, as {@code config.json} does: maps, lists, texts, numbers (Long
- * or Double) and truth values. A field that is null is left out.
+ * or Double) and truth values. A field that is null is left out. As in Python, {@code NaN}, {@code
+ * Infinity} and {@code -Infinity} are numbers.
  */
 public final class JsonFile {
   /** A {@code config.json} has a few kilobytes. */
@@ -33,6 +32,7 @@ public final class JsonFile {
   private static final JsonFactory JSON =
       JsonFactory.builder()
           .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(32).build())
           .build();
@@ -48,18 +48,11 @@ public final class JsonFile {
    * @throws IOException if it is missing, is no file, or cannot be read
    */
   public static Map<String, Object> read(Path file) throws IOException {
-    if (!Files.exists(file)) {
-      throw new NoSuchFileException(file.toString(), null, "there is no such file");
-    }
-    if (!Files.isRegularFile(file)) {
-      throw new FileSystemException(file.toString(), null, "is not a regular file");
-    }
-    if (Files.size(file) > LONGEST_FILE) {
-      throw new FormatException(
-          file, "has " + Files.size(file) + " bytes, at most " + LONGEST_FILE + " are read");
-    }
-    try (InputStream in = Files.newInputStream(file)) {
-      return read(file, in.readNBytes((int) LONGEST_FILE));
+    try (StoredBytes bytes = StoredBytes.open(file)) {
+      if (bytes.size > LONGEST_FILE) {
+        throw bytes.wrong("has %s bytes, at most %s are read", bytes.size, LONGEST_FILE);
+      }
+      return read(file, bytes.start((int) bytes.size));
     }
   }
 
@@ -72,6 +65,7 @@ public final class JsonFile {
    * @throws FormatException if it does not hold one object and nothing else
    */
   public static Map<String, Object> read(Path file, byte[] content) throws FormatException {
+    FileSignature.requireNone(file, content);
     requireUtf8(file, content);
     try (JsonParser json = JSON.createParser(content)) {
       if (json.nextToken() != JsonToken.START_OBJECT) {
@@ -83,7 +77,8 @@ public final class JsonFile {
       }
       return object;
     } catch (JsonProcessingException e) {
-      throw new FormatException(file, "is no JSON: " + e.getOriginalMessage());
+      String words = e.getOriginalMessage().replace("'+INF'/'-INF'", "'Infinity'/'-Infinity'");
+      throw new FormatException(file, "is no JSON: " + words);
     } catch (CharConversionException ignored) {
       throw new FormatException(file, "is no JSON: it is not UTF-8");
     } catch (FormatException e) {
@@ -120,7 +115,7 @@ public final class JsonFile {
       case VALUE_NULL -> null;
       case VALUE_TRUE, VALUE_FALSE -> json.getBooleanValue();
       case VALUE_NUMBER_INT -> whole(json);
-      case VALUE_NUMBER_FLOAT -> json.getDoubleValue();
+      case VALUE_NUMBER_FLOAT -> real(json);
       case START_OBJECT -> object(json);
       case START_ARRAY -> {
         List<Object> list = new ArrayList<>();
@@ -134,6 +129,15 @@ public final class JsonFile {
       }
       default -> json.getText();
     };
+  }
+
+  /** The parser also lets words pass that Python does not have. */
+  private static double real(JsonParser json) throws IOException {
+    String text = json.getText();
+    if (text.endsWith("INF") || text.startsWith("+")) {
+      throw new JsonParseException(json, "Non-standard token '" + text + "'");
+    }
+    return json.getDoubleValue();
   }
 
   private static Object whole(JsonParser json) throws IOException {

@@ -23,6 +23,9 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
   /** As long as the longest text. Limits the memory for all texts of an object together. */
   private static final int LONGEST_TEXTS = 16 << 20;
 
+  /** As deep as the reference implementation reads what is passed over. No code recurses. */
+  private static final int DEEPEST = 127;
+
   /** Names are not cached: a cache of names that an attacker chose costs more than it saves. */
   private static final JsonFactory JSON =
       JsonFactory.builder()
@@ -31,7 +34,7 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .streamReadConstraints(
               StreamReadConstraints.builder()
-                  .maxNestingDepth(8)
+                  .maxNestingDepth(DEEPEST)
                   .maxNumberLength(40)
                   .maxNameLength(64 << 10)
                   .maxStringLength(LONGEST_TEXTS)
@@ -56,15 +59,14 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
         JsonParser json = JSON.createParser(reader)) {
       return reading.from(new JsonTokens(bytes, what, json));
     } catch (StreamConstraintsException ignored) {
-      throw new FormatException(
-          bytes.path, what + " has a number, name or text longer than any should be");
+      throw bytes.wrong("%s has a number, name or text longer than any should be", what);
     } catch (JsonEOFException ignored) {
-      throw new FormatException(bytes.path, what + " ends before its JSON does");
+      throw bytes.wrong("%s ends before its JSON does", what);
     } catch (JsonProcessingException e) {
       long at = e.getLocation() == null ? 0 : e.getLocation().getCharOffset();
-      throw new FormatException(bytes.path, what + " is not JSON at character " + at);
+      throw bytes.wrong("%s is not JSON at character %s", what, at);
     } catch (CharacterCodingException ignored) {
-      throw new FormatException(bytes.path, what + " is not UTF-8");
+      throw bytes.wrong("%s is not UTF-8", what);
     }
   }
 
@@ -102,13 +104,13 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
 
   void expect(JsonToken token, String expected) throws IOException {
     if (json.nextToken() != token) {
-      throw wrong("has something else where it should have " + expected);
+      throw wrong("has something else where it should have %s", expected);
     }
   }
 
   /**
-   * Reads an object as texts, in its order. Numbers and truth values are texts as they are written;
-   * other values are passed over.
+   * Reads an object, whose first token is the current one, as texts, in its order. Numbers and
+   * truth values are texts as they are written; other values are passed over.
    *
    * @param field its name, for messages
    * @param onlyTexts whether all other values are refused
@@ -116,33 +118,39 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
   Map<String, String> texts(String field, boolean onlyTexts) throws IOException {
     Map<String, String> texts = new LinkedHashMap<>();
     long length = 0;
-    expect(JsonToken.START_OBJECT, "an object as " + field);
+    if (current() != JsonToken.START_OBJECT) {
+      throw wrong("has something else where it should have an object as %s", field);
+    }
     while (next() == JsonToken.FIELD_NAME) {
       String key = name();
-      if (onlyTexts) {
-        expect(JsonToken.VALUE_STRING, "only texts in " + field);
-      } else if (!next().isScalarValue()) {
+      JsonToken token = next();
+      if (onlyTexts && token != JsonToken.VALUE_STRING) {
+        String value = token.isScalarValue() ? Printable.shortened(text()) : "a list or an object";
+        throw wrong(
+            "has %s as '%s' in %s, where only texts are allowed",
+            value, Printable.shortened(key), field);
+      }
+      if (!token.isScalarValue()) {
         skip();
         continue;
       }
       String text = text();
       length += key.length() + text.length();
       if (texts.put(key, text) != null) {
-        throw wrong("has '%s' twice in %s".formatted(Printable.shortened(key), field));
+        throw wrong("has '%s' twice in %s", Printable.shortened(key), field);
       }
       if (texts.size() > SafetensorsHeader.MOST_METADATA) {
-        throw wrong(
-            "has more than %s entries in %s".formatted(SafetensorsHeader.MOST_METADATA, field));
+        throw wrong("has more than %s entries in %s", SafetensorsHeader.MOST_METADATA, field);
       }
       if (length > LONGEST_TEXTS) {
-        throw wrong("has more than %s characters in %s".formatted(LONGEST_TEXTS, field));
+        throw wrong("has more than %s characters in %s", LONGEST_TEXTS, field);
       }
     }
     return Collections.unmodifiableMap(texts);
   }
 
-  FormatException wrong(String problem) {
-    return new FormatException(bytes.path, what + " " + problem);
+  FormatException wrong(String problem, Object... values) {
+    return bytes.wrong("%s %s", what, problem.formatted(values));
   }
 
   void expectEnd() throws IOException {
@@ -154,7 +162,7 @@ record JsonTokens(StoredBytes bytes, String what, JsonParser json) {
   /** JSON can hold half a surrogate pair. UTF-8 cannot, so it could not be written again. */
   private String wellFormed(String text) throws FormatException {
     if (!UTF_8.newEncoder().canEncode(text)) {
-      throw wrong("has half a character in '" + Printable.shortened(text) + "'");
+      throw wrong("has half a character in '%s'", Printable.shortened(text));
     }
     return text;
   }

@@ -1,7 +1,12 @@
 package io.github.rmsnorm4j.formats;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * Reads the literal in a {@code .npy} header: a Python dictionary with the keys {@code descr},
@@ -9,26 +14,22 @@ import java.util.List;
  * and nothing is evaluated.
  */
 final class NpyHeaderParser {
-  /** The header is not that literal; the message says why, as the end of a sentence. */
-  static final class SyntaxException extends Exception {
-    private static final long serialVersionUID = 1L;
+  private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
 
-    SyntaxException(String message) {
-      super(message, null, false, false);
-    }
-  }
+  /** S stands for space, T for a text, which has no backslash in any valid header. */
+  private static final Pattern START = pattern("S\\{");
 
-  private final String text;
-  private final boolean oldLongs;
-  private int at;
+  private static final Pattern ENTRY =
+      pattern("S(?<key>T)S:S(?<value>T|\\w++|\\([^()]*+\\))S(?<next>,|(?=\\}))");
+  private static final Pattern END = pattern("S\\}S");
+  private static final Pattern STRUCTURE = pattern("S['\"]descr['\"]S:S[\\[(]");
+  private static final Pattern LENGTH = pattern("S(?<digits>0|[1-9][0-9]*+)(?<old>L?)S");
 
-  private String descr;
-  private Boolean fortranOrder;
-  private List<Long> shape;
+  private NpyHeaderParser() {}
 
-  private NpyHeaderParser(String text, boolean oldLongs) {
-    this.text = text;
-    this.oldLongs = oldLongs;
+  private static Pattern pattern(String form) {
+    return Pattern.compile(
+        form.replace("S", "[ \t\n\r\f]*+").replace("T", "'[^'\\\\\n]*+'|\"[^\"\\\\\n]*+\""));
   }
 
   /**
@@ -36,172 +37,91 @@ final class NpyHeaderParser {
    *
    * @param text the header after its length
    * @param oldLongs whether {@code 3L} is a number, as Python 2 wrote it
+   * @throws IllegalArgumentException if it is not that literal; the message says why
    */
-  static NpyHeader parse(String text, boolean oldLongs) throws SyntaxException {
-    NpyHeaderParser parser = new NpyHeaderParser(text, oldLongs);
-    parser.dictionary();
+  static NpyHeader parse(String text, boolean oldLongs) {
+    Map<String, String> values = values(text);
+    for (String key : KEYS) {
+      if (!values.containsKey(key)) {
+        throw wrong("lacks '" + key + "'");
+      }
+    }
+    String order = values.get("fortran_order");
+    if (!order.equals("True") && !order.equals("False")) {
+      throw wrong("has %s as fortran_order, it must be True or False", order);
+    }
+    String descr = values.get("descr");
+    if (!descr.startsWith("'") && !descr.startsWith("\"")) {
+      throw wrong("has %s as descr, it must be a text", descr);
+    }
+    descr = descr.substring(1, descr.length() - 1);
     return new NpyHeader(
-        NpyDescr.dtype(parser.descr),
-        NpyDescr.order(parser.descr),
-        parser.fortranOrder,
-        parser.shape);
+        NpyDescr.dtype(descr),
+        NpyDescr.order(descr),
+        order.equals("True"),
+        shape(values.get("shape"), oldLongs));
   }
 
-  private void dictionary() throws SyntaxException {
-    expect('{');
-    while (!accept('}')) {
-      String key = string("a key");
-      expect(':');
-      value(key);
-      if (!accept(',')) {
-        expect('}');
-        break;
+  /** The values as they are written, by their keys. */
+  private static Map<String, String> values(String text) {
+    Map<String, String> values = new HashMap<>();
+    Matcher start = START.matcher(text);
+    int at = start.lookingAt() ? start.end() : 0;
+    Matcher entry = ENTRY.matcher(text);
+    for (boolean more = at > 0; more && entry.region(at, text.length()).lookingAt(); ) {
+      String key = entry.group("key");
+      key = key.substring(1, key.length() - 1);
+      if (!KEYS.contains(key)) {
+        throw wrong("has the key '%s', it may have descr, fortran_order and shape", key);
+      }
+      if (values.put(key, entry.group("value")) != null) {
+        throw wrong("has the key '%s' twice", key);
+      }
+      at = entry.end();
+      more = entry.group("next").equals(",");
+    }
+    if (at == 0 || !END.matcher(text).region(at, text.length()).matches()) {
+      if (STRUCTURE.matcher(text).region(at, text.length()).lookingAt()) {
+        throw wrong(
+            "describes a structured type, supported are f2, f4 and f8 (float16, float32, float64)");
+      }
+      throw wrong(
+          "is no dictionary of descr, fortran_order and shape from '%s' on", text.substring(at));
+    }
+    return values;
+  }
+
+  private static List<Long> shape(String tuple, boolean oldLongs) {
+    List<Long> shape = new ArrayList<>();
+    // One more than may be, and what is behind the last comma.
+    String[] lengths =
+        tuple.startsWith("(")
+            ? tuple.substring(1, tuple.length() - 1).split(",", Tensor.MAX_AXES + 2)
+            : new String[1];
+    String last = lengths[lengths.length - 1];
+    int axes = lengths.length - (last != null && last.isBlank() ? 1 : 0);
+    if (axes > Tensor.MAX_AXES) {
+      throw wrong("has a shape of more than " + Tensor.MAX_AXES + " axes");
+    }
+    if (lengths.length == 1 && axes == 1) {
+      throw wrong("has %s as its shape, a tuple such as (3,) is needed", tuple);
+    }
+    for (String length : List.of(lengths).subList(0, axes)) {
+      Matcher number = LENGTH.matcher(length);
+      if (!number.matches() || (!oldLongs && !number.group("old").isEmpty())) {
+        throw wrong("has '%s' in its shape, it must be whole numbers from 0 on", length);
+      }
+      try {
+        shape.add(Long.parseLong(number.group("digits")));
+      } catch (NumberFormatException ignored) {
+        throw wrong("has a length of %s, which overflows 64 bits", number.group("digits"));
       }
     }
-    skipSpace();
-    if (at < text.length()) {
-      throw unexpected("nothing more");
-    }
-    if (descr == null || fortranOrder == null || shape == null) {
-      String missing = descr == null ? "descr" : shape == null ? "shape" : "fortran_order";
-      throw new SyntaxException("lacks '" + missing + "'");
-    }
+    return shape;
   }
 
-  private void value(String key) throws SyntaxException {
-    switch (key) {
-      case "descr" -> {
-        requireFirst(descr, key);
-        descr = description();
-      }
-      case "fortran_order" -> {
-        requireFirst(fortranOrder, key);
-        fortranOrder = truth();
-      }
-      case "shape" -> {
-        requireFirst(shape, key);
-        shape = tuple();
-      }
-      default ->
-          throw new SyntaxException(
-              "has the key '%s', it may have descr, fortran_order and shape"
-                  .formatted(Printable.shortened(key)));
-    }
-  }
-
-  private static void requireFirst(Object earlier, String key) throws SyntaxException {
-    if (earlier != null) {
-      throw new SyntaxException("has the key '" + key + "' twice");
-    }
-  }
-
-  private String description() throws SyntaxException {
-    skipSpace();
-    if (at < text.length() && (text.charAt(at) == '[' || text.charAt(at) == '(')) {
-      throw new SyntaxException(
-          "describes a structured type, supported are f2, f4 and f8 (float16, float32, float64)");
-    }
-    return string("the description of a type");
-  }
-
-  private boolean truth() throws SyntaxException {
-    skipSpace();
-    for (boolean value : new boolean[] {true, false}) {
-      String word = value ? "True" : "False";
-      if (text.startsWith(word, at)) {
-        at += word.length();
-        return value;
-      }
-    }
-    throw unexpected("True or False");
-  }
-
-  private List<Long> tuple() throws SyntaxException {
-    expect('(');
-    List<Long> lengths = new ArrayList<>();
-    while (!accept(')')) {
-      if (lengths.size() == Tensor.MAX_AXES) {
-        throw new SyntaxException("has a shape of more than " + Tensor.MAX_AXES + " axes");
-      }
-      lengths.add(number());
-      if (!accept(',')) {
-        expect(')');
-        if (lengths.size() == 1) {
-          throw new SyntaxException("has a number as its shape, a tuple such as (3,) is needed");
-        }
-        break;
-      }
-    }
-    return lengths;
-  }
-
-  /** The space before it has been skipped. */
-  private long number() throws SyntaxException {
-    int start = at;
-    while (at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
-      at++;
-    }
-    if (at == start) {
-      throw unexpected("a number that is not negative");
-    }
-    String digits = text.substring(start, at);
-    if (digits.length() > 1 && digits.startsWith("0")) {
-      throw new SyntaxException("has a number with a leading zero, " + Printable.shortened(digits));
-    }
-    if (oldLongs && at < text.length() && text.charAt(at) == 'L') {
-      at++;
-    }
-    try {
-      return Long.parseLong(digits);
-    } catch (NumberFormatException ignored) {
-      throw new SyntaxException(
-          "has a length of " + Printable.shortened(digits) + ", which overflows 64 bits");
-    }
-  }
-
-  /**
-   * A string in either kind of quotes; the space before it has been skipped. No valid string in
-   * this header has a backslash.
-   */
-  private String string(String what) throws SyntaxException {
-    if (at == text.length() || (text.charAt(at) != '\'' && text.charAt(at) != '"')) {
-      throw unexpected(what + " in quotes");
-    }
-    int end = text.indexOf(text.charAt(at), at + 1);
-    if (end < 0) {
-      throw new SyntaxException("has a string without an end");
-    }
-    String content = text.substring(at + 1, end);
-    if (content.indexOf('\\') >= 0 || content.indexOf('\n') >= 0) {
-      throw new SyntaxException("has an escape or a line break in a string");
-    }
-    at = end + 1;
-    return content;
-  }
-
-  private void expect(char wanted) throws SyntaxException {
-    if (!accept(wanted)) {
-      throw unexpected("'" + wanted + "'");
-    }
-  }
-
-  private boolean accept(char wanted) {
-    skipSpace();
-    boolean there = at < text.length() && text.charAt(at) == wanted;
-    if (there) {
-      at++;
-    }
-    return there;
-  }
-
-  private void skipSpace() {
-    while (at < text.length() && " \t\n\r\f".indexOf(text.charAt(at)) >= 0) {
-      at++;
-    }
-  }
-
-  private SyntaxException unexpected(String wanted) {
-    String found = at < text.length() ? "'" + text.charAt(at) + "'" : "the end";
-    return new SyntaxException("has " + found + " at " + at + " where " + wanted + " should be");
+  private static IllegalArgumentException wrong(String problem, String... shown) {
+    Object[] printable = Stream.of(shown).map(Printable::shortened).toArray();
+    return new IllegalArgumentException(problem.formatted(printable));
   }
 }

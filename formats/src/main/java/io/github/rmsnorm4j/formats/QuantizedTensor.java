@@ -3,11 +3,11 @@ package io.github.rmsnorm4j.formats;
 import io.github.rmsnorm4j.QuantizedType;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * A tensor whose rows are stored as codes and scales in a {@code .safetensors} file. A row is the
@@ -104,14 +104,13 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    *     scales
    */
   public static Map<String, QuantizedTensor> of(TensorFile file) throws FormatException {
-    Map<String, Tensor> tensors = byName(file);
     Map<String, QuantizedTensor> found = new HashMap<>();
     for (Tensor codes : file.tensors()) {
       String type = file.metadata().get(key(codes));
       if (type != null) {
         found.put(
             codes.name(),
-            stored(codes, type, tensors)
+            stored(file, codes)
                 .orElseThrow(
                     () ->
                         new FormatException(
@@ -125,15 +124,13 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
 
   /** Why a tensor is not of the type that the metadata says. */
   private static String why(String type) {
-    QuantizedType known;
     try {
-      known = QuantizedType.ofName(type);
+      return isGiven(QuantizedType.ofName(type))
+          ? "a file has no place for a scale that is given"
+          : "has no such codes and scales";
     } catch (IllegalArgumentException ignored) {
       return "there is no such type";
     }
-    return isGiven(known)
-        ? "a file has no place for a scale that is given"
-        : "has no such codes and scales";
   }
 
   /** Whether there is one scale, which the caller gives. */
@@ -148,35 +145,26 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    * @param file the file
    */
   public static Set<String> scales(TensorFile file) {
-    Map<String, Tensor> tensors = byName(file);
-    Set<String> names = new HashSet<>();
-    for (Tensor codes : file.tensors()) {
-      String type = file.metadata().get(key(codes));
-      if (type != null) {
-        stored(codes, type, tensors)
-            .flatMap(QuantizedTensor::scales)
-            .ifPresent(scales -> names.add(scales.name()));
-      }
+    return file.tensors().stream()
+        .flatMap(codes -> stored(file, codes).stream())
+        .flatMap(tensor -> tensor.scales().stream())
+        .map(Tensor::name)
+        .collect(Collectors.toSet());
+  }
+
+  /** Nothing if the metadata says no type, or a tensor is not as it has to be. */
+  private static Optional<QuantizedTensor> stored(TensorFile file, Tensor codes) {
+    String type = file.metadata().get(key(codes));
+    if (type == null) {
+      return Optional.empty();
     }
-    return names;
-  }
-
-  private static Map<String, Tensor> byName(TensorFile file) {
-    Map<String, Tensor> tensors = new HashMap<>();
-    file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
-    return tensors;
-  }
-
-  /** Nothing if there is no such type, or a tensor is not as it has to be. */
-  private static Optional<QuantizedTensor> stored(
-      Tensor codes, String type, Map<String, Tensor> tensors) {
     try {
       QuantizedTensor tensor = of(codes, QuantizedType.ofName(type));
       tensor.elements(); // Their bytes may overflow where those of the codes do not.
+      Optional<Tensor> scales = tensor.scales();
       boolean isStored =
           tensor.codes().equals(codes)
-              && tensor.scales().stream()
-                  .allMatch(scales -> scales.equals(tensors.get(scales.name())));
+              && scales.equals(scales.flatMap(wanted -> file.find(wanted.name())));
       return isStored ? Optional.of(tensor) : Optional.empty();
     } catch (IllegalArgumentException ignored) {
       return Optional.empty();

@@ -1,8 +1,11 @@
 package io.github.rmsnorm4j.formats;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -10,81 +13,97 @@ import java.util.Map;
  * occurs once, every tensor has as many bytes as its type and shape need, and the tensors cover the
  * data without gap or overlap.
  */
-public final class SafetensorsFile extends SingleFile {
+public final class SafetensorsFile extends TensorFile {
   /** The limit of the reference implementation. */
   private static final long LONGEST_HEADER = 100_000_000;
 
   private static final int LENGTH_BYTES = 8;
 
-  private final Map<String, String> metadata;
+  private final SafetensorsHeader header;
+
+  /** The position of the first byte of the data. */
+  private final long dataStart;
 
   SafetensorsFile(StoredBytes bytes) throws IOException {
-    this(bytes, headerLength(bytes));
+    this(bytes, LENGTH_BYTES + requiredLength(bytes));
   }
 
-  private SafetensorsFile(StoredBytes bytes, long headerLength) throws IOException {
-    this(bytes, headerLength, SafetensorsHeader.read(bytes, LENGTH_BYTES, headerLength));
+  private SafetensorsFile(StoredBytes bytes, long dataStart) throws IOException {
+    this(bytes, dataStart, SafetensorsHeader.read(bytes, LENGTH_BYTES, dataStart));
   }
 
-  private SafetensorsFile(StoredBytes bytes, long headerLength, SafetensorsHeader header)
+  private SafetensorsFile(StoredBytes bytes, long dataStart, SafetensorsHeader header)
       throws IOException {
-    super(bytes, LENGTH_BYTES + headerLength, header.entries);
-    metadata = header.metadata == null ? Map.of() : header.metadata;
-    checkCover();
+    super(bytes.path, List.of(bytes), header.places);
+    this.header = header;
+    this.dataStart = dataStart;
+    checkCover(bytes);
+  }
+
+  /** Whether a file begins as these do, and as no other file that is known here. */
+  static boolean isLikely(StoredBytes bytes) throws IOException {
+    long length = headerLength(bytes);
+    return bytes.start(LENGTH_BYTES + 1)[LENGTH_BYTES] == '{'
+        && length >= 0
+        && length <= LONGEST_HEADER;
   }
 
   private static long headerLength(StoredBytes bytes) throws IOException {
+    return ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
+  }
+
+  private static long requiredLength(StoredBytes bytes) throws IOException {
     if (bytes.size < LENGTH_BYTES) {
-      throw new FormatException(
-          bytes.path, "has %s bytes, a .safetensors file has at least 8".formatted(bytes.size));
+      throw bytes.wrong("has %s bytes, a .safetensors file has at least 8", bytes.size);
     }
-    long headerLength =
-        ByteBuffer.wrap(bytes.start(LENGTH_BYTES)).order(ByteOrder.LITTLE_ENDIAN).getLong();
-    if (headerLength < 0 || headerLength > LONGEST_HEADER) {
-      throw new FormatException(
-          bytes.path,
-          "has a header of %s bytes, at most %s are allowed (or this is no .safetensors file)"
-              .formatted(Long.toUnsignedString(headerLength), LONGEST_HEADER));
+    long length = headerLength(bytes);
+    if (length < 0 || length > LONGEST_HEADER) {
+      String start = new String(bytes.start(LENGTH_BYTES), ISO_8859_1);
+      if (start.chars().allMatch(c -> c >= ' ' && c <= '~' || c == '\n')) {
+        throw bytes.wrong(
+            "is text that begins with '%s', no .safetensors file: download it again", start);
+      }
+      throw bytes.wrong(
+          "has a header of %s bytes, at most %s are allowed (or this is no .safetensors file)",
+          Long.toUnsignedString(length), LONGEST_HEADER);
     }
-    bytes.requireHeader(LENGTH_BYTES, headerLength);
-    return headerLength;
+    bytes.requireHeader(LENGTH_BYTES, length);
+    return length;
   }
 
   /** Sorted by offset, the tensors must follow each other from the first byte of the data. */
-  private void checkCover() throws FormatException {
-    long covered = 0;
-    for (Entry entry : byPlace()) {
-      if (entry.begin() != covered) {
-        throw new FormatException(
-            path(),
-            entry.tensor().name(),
-            entry.begin() < covered
+  private void checkCover(StoredBytes bytes) throws FormatException {
+    long covered = dataStart;
+    for (Place place : byPlace()) {
+      if (place.start() != covered) {
+        throw bytes.wrongTensor(
+            place.tensor().name(),
+            place.start() < covered
                 ? "begins at byte %s, which overlaps the tensor before it that ends at %s"
-                    .formatted(entry.begin(), covered)
-                : "begins at byte %s, and bytes %s on belong to no tensor"
-                    .formatted(entry.begin(), covered));
+                : "begins at byte %s, and bytes %s on belong to no tensor",
+            place.start() - dataStart,
+            covered - dataStart);
       }
-      covered = entry.end();
+      covered = place.end();
     }
-    long held = bytes.size - dataStart;
-    if (covered != held) {
-      throw new FormatException(
-          path(),
-          covered > held
-              ? "is truncated: its tensors need %s bytes of data, the file has %s"
-                  .formatted(covered, held)
-              : "has %s bytes after its last tensor".formatted(held - covered));
+    if (covered > bytes.size) {
+      throw bytes.wrong(
+          "is truncated: its tensors need %s bytes of data, the file has %s",
+          covered - dataStart, bytes.size - dataStart);
+    }
+    if (covered < bytes.size) {
+      throw bytes.wrong("has %s bytes after its last tensor", bytes.size - covered);
     }
   }
 
   /** All bytes before the data, and the tensors in the order of the data. */
   SafetensorsLayout layout() throws IOException {
-    return new SafetensorsLayout(
-        bytes.start((int) dataStart), byPlace().stream().map(Entry::tensor).toList());
+    byte[] head = sources().getFirst().start((int) dataStart);
+    return new SafetensorsLayout(head, byPlace().stream().map(Place::tensor).toList());
   }
 
   @Override
   public Map<String, String> metadata() {
-    return metadata;
+    return header.metadata == null ? Map.of() : header.metadata;
   }
 }

@@ -1,13 +1,13 @@
 package io.github.rmsnorm4j.formats;
 
 import com.fasterxml.jackson.core.JsonToken;
-import io.github.rmsnorm4j.formats.SingleFile.Entry;
+import io.github.rmsnorm4j.formats.TensorFile.Place;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The JSON header of a {@code .safetensors} file. It is read as a stream of tokens, and each token
@@ -17,107 +17,104 @@ import java.util.Optional;
 final class SafetensorsHeader {
   static final String METADATA_KEY = "__metadata__";
 
-  /** Twice as many as the largest models have in all files; limits the memory for a header. */
-  static final int MOST_TENSORS = 500_000;
+  /** More than the longest header of a {@code .safetensors} file has room for. */
+  static final int MOST_TENSORS = 2_000_000;
 
   /** A hundred times more than models have. */
   static final int MOST_METADATA = 10_000;
 
   private final StoredBytes bytes;
+  private final long dataStart;
   private final JsonTokens json;
 
   /** The tensors by name, in the order of the file. */
-  final LinkedHashMap<String, Entry> entries = new LinkedHashMap<>();
+  final LinkedHashMap<String, Place> places = new LinkedHashMap<>();
 
   /** {@code __metadata__}, in the order of the file; null where there is none. */
   Map<String, String> metadata;
 
-  static SafetensorsHeader read(StoredBytes bytes, long start, long length) throws IOException {
+  static SafetensorsHeader read(StoredBytes bytes, long start, long end) throws IOException {
     return JsonTokens.read(
-        bytes, start, length, "the header", json -> new SafetensorsHeader(bytes, json));
+        bytes, start, end - start, "the header", json -> new SafetensorsHeader(bytes, end, json));
   }
 
-  private SafetensorsHeader(StoredBytes bytes, JsonTokens json) throws IOException {
+  private SafetensorsHeader(StoredBytes bytes, long dataStart, JsonTokens json) throws IOException {
     this.bytes = bytes;
+    this.dataStart = dataStart;
     this.json = json;
     json.expect(JsonToken.START_OBJECT, "an object");
     while (json.next() == JsonToken.FIELD_NAME) {
       String name = json.name();
       if (name.equals(METADATA_KEY)) {
         if (metadata != null) {
-          throw wrong("has __metadata__ twice");
+          throw bytes.wrong("has __metadata__ twice");
         }
-        metadata = json.texts(name, true);
-      } else if (entries.put(name, readEntry(name)) != null) {
-        throw wrong("has two tensors named '" + Printable.shortened(name) + "'");
-      } else if (entries.size() > MOST_TENSORS) {
-        throw wrong("has more than " + MOST_TENSORS + " tensors");
+        metadata = json.next() == JsonToken.VALUE_NULL ? Map.of() : json.texts(name, true);
+      } else if (places.put(name, readPlace(name)) != null) {
+        throw bytes.wrong("has two tensors named '%s'", Printable.shortened(name));
       }
     }
     json.expectEnd();
   }
 
-  private Entry readEntry(String name) throws IOException {
+  /** Fields of other names are passed over, as the reference implementation does. */
+  private Place readPlace(String name) throws IOException {
     json.expect(JsonToken.START_OBJECT, "an object for each tensor");
     Dtype dtype = null;
     List<Long> shape = null;
     List<Long> offsets = null;
     while (json.next() == JsonToken.FIELD_NAME) {
-      String key = json.name();
-      boolean first =
-          switch (key) {
-            case "dtype" -> dtype == null;
-            case "shape" -> shape == null;
-            case "data_offsets" -> offsets == null;
-            default ->
-                throw wrong(
-                    name,
-                    "has the field '%s', known are dtype, shape and data_offsets"
-                        .formatted(Printable.shortened(key)));
-          };
-      if (!first) {
-        throw wrong(name, "has the field '" + key + "' twice");
-      }
-      switch (key) {
-        case "dtype" -> dtype = readDtype(name);
-        case "shape" -> shape = readNumbers(name, key, Tensor.MAX_AXES);
-        default -> offsets = readNumbers(name, key, 2);
+      switch (json.name()) {
+        case "dtype" -> dtype = onlyOne(name, "dtype", dtype, readDtype(name));
+        case "shape" ->
+            shape = onlyOne(name, "shape", shape, readNumbers(name, "shape", Tensor.MAX_AXES));
+        case "data_offsets" ->
+            offsets = onlyOne(name, "data_offsets", offsets, readNumbers(name, "data_offsets", 2));
+        default -> {
+          json.next();
+          json.skip();
+        }
       }
     }
     if (dtype == null || shape == null || offsets == null) {
       String missing = dtype == null ? "dtype" : shape == null ? "shape" : "data_offsets";
-      throw wrong(name, "lacks the field '" + missing + "'");
+      throw wrong(name, "lacks the field '%s'", missing);
     }
-    return entry(name, dtype, shape, offsets);
+    return place(name, dtype, shape, offsets);
   }
 
-  private Entry entry(String name, Dtype dtype, List<Long> shape, List<Long> offsets)
+  private <T> T onlyOne(String name, String field, T earlier, T value) throws FormatException {
+    if (earlier != null) {
+      throw wrong(name, "has the field '%s' twice", field);
+    }
+    return value;
+  }
+
+  private Place place(String name, Dtype dtype, List<Long> shape, List<Long> offsets)
       throws FormatException {
     if (offsets.size() != 2) {
-      throw wrong(name, "has data_offsets " + offsets + ", two are needed");
+      throw wrong(name, "has data_offsets %s, two are needed", offsets);
     }
-    Tensor tensor;
-    try {
-      tensor = new Tensor(name, dtype, shape);
-    } catch (IllegalArgumentException e) {
-      throw wrong(name, e.getMessage());
-    }
+    Tensor tensor = bytes.tensor(name, dtype, shape);
     long begin = offsets.get(0);
     long end = offsets.get(1);
-    if (begin > end || end > bytes.size) {
-      throw wrong(
-          name,
-          begin > end
-              ? "has data_offsets " + offsets + ", which end before they begin"
-              : "has data_offsets " + offsets + ", beyond the file's " + bytes.size + " bytes");
+    if (begin > end) {
+      throw wrong(name, "has data_offsets %s, which end before they begin", offsets);
+    }
+    if (end > bytes.size) {
+      throw wrong(name, "has data_offsets %s, beyond the file's %s bytes", offsets, bytes.size);
     }
     if (end - begin != tensor.bytes()) {
       throw wrong(
           name,
-          "has data_offsets %s, %s bytes, but %s %s needs %s"
-              .formatted(offsets, end - begin, dtype, shape, tensor.bytes()));
+          "has data_offsets %s, %s bytes, but %s %s needs %s",
+          offsets,
+          end - begin,
+          dtype,
+          shape,
+          tensor.bytes());
     }
-    return new Entry(tensor, begin);
+    return new Place(tensor, bytes, dataStart + begin);
   }
 
   private Dtype readDtype(String name) throws IOException {
@@ -125,39 +122,33 @@ final class SafetensorsHeader {
       throw wrong(name, "has a dtype that is no text");
     }
     String dtype = json.text();
-    Optional<Dtype> known =
-        List.of(Dtype.values()).stream()
-            .filter(d -> !d.isBlock() && d.name().equals(dtype))
-            .findFirst();
-    return known.orElseThrow(
-        () -> wrong(name, "has the unknown dtype '" + Printable.shortened(dtype) + "'"));
+    return Stream.of(Dtype.values())
+        .filter(known -> !known.isBlock() && known.name().equals(dtype))
+        .findFirst()
+        .orElseThrow(() -> wrong(name, "has the unknown dtype '%s'", Printable.shortened(dtype)));
   }
 
   private List<Long> readNumbers(String name, String key, int most) throws IOException {
     if (json.next() != JsonToken.START_ARRAY) {
-      throw wrong(name, "has something else than a list as its " + key);
+      throw wrong(name, "has something else than a list as its %s", key);
     }
     List<Long> numbers = new ArrayList<>(2);
     while (json.next() != JsonToken.END_ARRAY) {
       if (numbers.size() == most) {
-        throw wrong(name, "has more than " + most + " numbers in its " + key);
+        throw wrong(name, "has more than %s numbers in its %s", most, key);
       }
       if (json.current() != JsonToken.VALUE_NUMBER_INT || json.text().startsWith("-")) {
-        throw wrong(name, "has something else than whole numbers from 0 on in its " + key);
+        throw wrong(name, "has something else than whole numbers from 0 on in its %s", key);
       }
       if (json.overflows()) {
-        throw wrong(name, "has " + json.text() + " in its " + key + ", which overflows 64 bits");
+        throw wrong(name, "has %s in its %s, which overflows 64 bits", json.text(), key);
       }
       numbers.add(json.number());
     }
     return List.copyOf(numbers);
   }
 
-  private FormatException wrong(String problem) {
-    return new FormatException(bytes.path, problem);
-  }
-
-  private FormatException wrong(String tensor, String problem) {
-    return new FormatException(bytes.path, tensor, problem);
+  private FormatException wrong(String tensor, String problem, Object... values) {
+    return bytes.wrongTensor(tensor, problem, values);
   }
 }

@@ -13,14 +13,10 @@ final class ShardIndex {
   private static final long LONGEST = 100_000_000;
 
   /** Five times more than the largest models have; limits the number of open files. */
-  private static final int MOST_SHARDS = 1000;
+  static final int MOST_SHARDS = 1000;
 
   /** The limit of most file systems. */
   private static final int LONGEST_NAME = 255;
-
-  private static final String EXTENSION = ".safetensors";
-  private static final String METADATA = "metadata";
-  private static final String WEIGHT_MAP = "weight_map";
 
   /** The numbers, texts and truth values of {@code metadata}, as text; null where there is none. */
   Map<String, String> metadata;
@@ -33,10 +29,9 @@ final class ShardIndex {
 
   static ShardIndex read(StoredBytes bytes) throws IOException {
     if (bytes.size > LONGEST) {
-      throw new FormatException(
-          bytes.path,
-          "is an index of %s bytes, at most %s are read".formatted(bytes.size, LONGEST));
+      throw bytes.wrong("is an index of %s bytes, at most %s are read", bytes.size, LONGEST);
     }
+    FileSignature.requireNone(bytes);
     return JsonTokens.read(bytes, 0, bytes.size, "the index", ShardIndex::new);
   }
 
@@ -44,13 +39,14 @@ final class ShardIndex {
     json.expect(JsonToken.START_OBJECT, "an object");
     while (json.next() == JsonToken.FIELD_NAME) {
       switch (json.name()) {
-        case METADATA -> {
+        case "metadata" -> {
           if (metadata != null) {
             throw json.wrong("has metadata twice");
           }
-          metadata = json.texts(METADATA, false);
+          json.next();
+          metadata = json.texts("metadata", false);
         }
-        case WEIGHT_MAP -> readWeightMap(json);
+        case "weight_map" -> readWeightMap(json);
         default -> {
           json.next();
           json.skip();
@@ -59,7 +55,7 @@ final class ShardIndex {
     }
     json.expectEnd();
     if (shardOf == null) {
-      throw json.wrong("lacks " + WEIGHT_MAP + ", so it is no index of a sharded model");
+      throw json.wrong("lacks weight_map, so it is no index of a sharded model");
     }
   }
 
@@ -75,13 +71,13 @@ final class ShardIndex {
       json.expect(JsonToken.VALUE_STRING, "only names of files in weight_map");
       String shard = names.computeIfAbsent(json.text(), name -> name);
       if (shardOf.put(tensor, shard) != null) {
-        throw json.wrong("has '" + Printable.shortened(tensor) + "' twice in weight_map");
+        throw json.wrong("has '%s' twice in weight_map", Printable.shortened(tensor));
       }
       if (shards.merge(shard, 1, Integer::sum) == 1) {
         checkNew(json, shard);
       }
       if (shardOf.size() > SafetensorsHeader.MOST_TENSORS) {
-        throw json.wrong("has more than " + SafetensorsHeader.MOST_TENSORS + " tensors");
+        throw json.wrong("has more than %s tensors", SafetensorsHeader.MOST_TENSORS);
       }
     }
   }
@@ -89,17 +85,17 @@ final class ShardIndex {
   /** A shard is a file of its own next to the index, and nothing else on the machine. */
   private void checkNew(JsonTokens json, String shard) throws FormatException {
     if (shards.size() > MOST_SHARDS) {
-      throw json.wrong("has more than " + MOST_SHARDS + " shards");
+      throw json.wrong("has more than %s shards", MOST_SHARDS);
     }
     boolean plain =
-        shard.endsWith(EXTENSION)
+        shard.endsWith(".safetensors")
             && shard.length() <= LONGEST_NAME
             && shard.chars().noneMatch(c -> c == '/' || c == '\\' || c == ':')
             && Printable.escaped(shard).equals(shard);
     if (!plain) {
       throw json.wrong(
-          "names the shard '%s', allowed are plain names of %s files next to the index"
-              .formatted(Printable.shortened(shard), EXTENSION));
+          "names the shard '%s', allowed are plain names of .safetensors files next to the index",
+          Printable.shortened(shard));
     }
   }
 }

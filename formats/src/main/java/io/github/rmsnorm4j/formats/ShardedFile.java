@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,109 +26,74 @@ import java.util.Map;
  */
 public final class ShardedFile extends TensorFile {
   private final ShardIndex index;
-  private final List<SafetensorsFile> shards = new ArrayList<>();
-  private final Map<String, SafetensorsFile> shardOf = new HashMap<>();
-  private final List<Tensor> tensors = new ArrayList<>();
+  private final List<SafetensorsFile> shards;
   private final Map<String, String> metadata;
 
-  private ShardedFile(Path path, ShardIndex index) throws IOException {
-    super(path);
+  private ShardedFile(
+      Path path, ShardIndex index, List<SafetensorsFile> shards, Map<String, Place> places) {
+    super(path, shards.stream().flatMap(shard -> shard.sources().stream()).toList(), places);
     this.index = index;
-    try {
-      for (Map.Entry<String, Integer> shard : index.shards.entrySet()) {
-        add(shard.getKey(), shard.getValue());
-      }
-    } catch (Throwable e) {
-      close();
-      throw e;
-    }
-    metadata = inAll(shards);
-  }
-
-  static boolean isIndex(Path path) {
-    return path.toString().endsWith(".json");
+    this.shards = List.copyOf(shards);
+    this.metadata = inAll(shards);
   }
 
   static ShardedFile ofIndex(Path path) throws IOException {
+    ShardIndex index;
     try (StoredBytes bytes = StoredBytes.open(path)) {
-      return new ShardedFile(path, ShardIndex.read(bytes));
+      index = ShardIndex.read(bytes);
+    }
+    return join(
+        (List<SafetensorsFile> opened) -> {
+          Map<String, Place> places = new LinkedHashMap<>();
+          for (String name : index.shards.keySet()) {
+            SafetensorsFile shard = openShard(path, name);
+            opened.add(shard);
+            checkNamed(path, index, name, shard);
+            shard.places().forEach(place -> places.put(place.tensor().name(), place));
+          }
+          return new ShardedFile(path, index, opened, places);
+        });
+  }
+
+  private static SafetensorsFile openShard(Path path, String name) throws IOException {
+    try {
+      return open(path.resolveSibling(name), SafetensorsFile.class);
+    } catch (NoSuchFileException ignored) {
+      throw new FormatException(path, "names the shard %s, which is missing".formatted(name));
+    } catch (InvalidPathException ignored) {
+      throw new FormatException(
+          path, "names the shard %s, a name that no file can have in this locale".formatted(name));
     }
   }
 
-  private void add(String name, int count) throws IOException {
-    SafetensorsFile shard = openShard(name);
-    shards.add(shard);
+  private static void checkNamed(Path path, ShardIndex index, String name, SafetensorsFile shard)
+      throws FormatException {
     for (Tensor tensor : shard.tensors()) {
       String named = index.shardOf.get(tensor.name());
       if (!name.equals(named)) {
         throw new FormatException(
-            path(),
-            "the shard %s has the tensor '%s', %s"
+            path,
+            "the shard %s has the tensor '%s', which %s"
                 .formatted(
                     name,
                     tensor.label(),
-                    named == null
-                        ? "which is not in the index"
-                        : "which the index says is in " + named));
+                    named == null ? "is not in the index" : "the index says is in " + named));
       }
-      shardOf.put(tensor.name(), shard);
-      tensors.add(tensor);
     }
-    if (shard.tensors().size() != count) {
+    if (shard.tensors().size() != index.shards.get(name)) {
+      Map<String, String> missing = new LinkedHashMap<>(index.shardOf);
+      missing.values().removeIf(other -> !other.equals(name));
+      shard.tensors().forEach(tensor -> missing.remove(tensor.name()));
       throw new FormatException(
-          path(),
+          path,
           "the shard %s lacks the tensor '%s', which the index says is there"
-              .formatted(name, Printable.shortened(firstMissing(name))));
+              .formatted(name, Printable.shortened(missing.keySet().iterator().next())));
     }
-  }
-
-  private SafetensorsFile openShard(String name) throws IOException {
-    StoredBytes bytes;
-    try {
-      bytes = StoredBytes.open(path().resolveSibling(name));
-    } catch (NoSuchFileException ignored) {
-      throw new FormatException(path(), "names the shard %s, which is missing".formatted(name));
-    } catch (InvalidPathException ignored) {
-      throw new FormatException(
-          path(),
-          "names the shard %s, a name that no file can have in this locale".formatted(name));
-    }
-    try {
-      return new SafetensorsFile(bytes);
-    } catch (Throwable e) {
-      bytes.close();
-      throw e;
-    }
-  }
-
-  private String firstMissing(String shard) {
-    return index.shardOf.entrySet().stream()
-        .filter(entry -> entry.getValue().equals(shard) && !shardOf.containsKey(entry.getKey()))
-        .map(Map.Entry::getKey)
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private static Map<String, String> inAll(List<SafetensorsFile> shards) {
-    if (shards.isEmpty()) {
-      return Map.of();
-    }
-    Map<String, String> common = new LinkedHashMap<>(shards.getFirst().metadata());
-    shards.forEach(shard -> common.entrySet().retainAll(shard.metadata().entrySet()));
-    return Collections.unmodifiableMap(common);
   }
 
   /** {@return the files that hold the tensors, sorted by name; closed with this file} */
   public List<TensorFile> shards() {
     return List.copyOf(shards);
-  }
-
-  private SafetensorsFile shard(Tensor tensor) {
-    SafetensorsFile shard = shardOf.get(tensor.name());
-    if (shard == null) {
-      throw notOfThisFile(tensor);
-    }
-    return shard;
   }
 
   /**
@@ -142,44 +105,16 @@ public final class ShardedFile extends TensorFile {
   }
 
   @Override
-  public List<Tensor> tensors() {
-    return Collections.unmodifiableList(tensors);
-  }
-
-  @Override
-  public Tensor tensor(String name) throws FormatException {
-    SafetensorsFile shard = shardOf.get(name);
-    return shard != null ? shard.tensor(name) : super.tensor(name);
-  }
-
-  @Override
   public Map<String, String> metadata() {
     return metadata;
   }
 
-  @Override
-  StoredBytes bytes(Tensor tensor) {
-    return shard(tensor).bytes(tensor);
-  }
-
-  @Override
-  long start(Tensor tensor) {
-    return shard(tensor).start(tensor);
-  }
-
-  /** Closes all shards. */
-  @Override
-  public void close() throws IOException {
-    IOException failure = null;
-    for (SafetensorsFile shard : shards) {
-      try {
-        shard.close();
-      } catch (IOException e) {
-        failure = failure == null ? e : failure;
-      }
+  private static Map<String, String> inAll(List<SafetensorsFile> shards) {
+    if (shards.isEmpty()) {
+      return Map.of();
     }
-    if (failure != null) {
-      throw failure;
-    }
+    Map<String, String> common = new LinkedHashMap<>(shards.getFirst().metadata());
+    shards.forEach(shard -> common.entrySet().retainAll(shard.metadata().entrySet()));
+    return Collections.unmodifiableMap(common);
   }
 }

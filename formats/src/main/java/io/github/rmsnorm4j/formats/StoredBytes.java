@@ -3,7 +3,9 @@ package io.github.rmsnorm4j.formats;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -12,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * The bytes of one file, read by their position. A file that becomes shorter gives a {@link
@@ -22,29 +25,20 @@ final class StoredBytes implements Closeable {
   private static final long LARGEST_READ = 8 << 20;
 
   final Path path;
-  private final Reading reading;
-  private final Size now;
-  private final Closeable closing;
 
   /** The length of the file when it was opened; the header was checked against it. */
   final long size;
 
-  /** Reads at least one byte, unless there is none at the position; then the result is -1. */
-  private interface Reading {
-    int read(ByteBuffer into, long position) throws IOException;
-  }
+  /** Null where the bytes are in memory. */
+  private final FileChannel channel;
 
-  /** How many bytes there are now; a file may become shorter. */
-  private interface Size {
-    long now() throws IOException;
-  }
+  private final byte[] memory;
 
-  private StoredBytes(Path path, Reading reading, Size now, Closeable closing) throws IOException {
+  private StoredBytes(Path path, FileChannel channel, byte[] memory) throws IOException {
     this.path = path;
-    this.reading = reading;
-    this.now = now;
-    this.closing = closing;
-    this.size = now.now();
+    this.channel = channel;
+    this.memory = memory;
+    this.size = channel == null ? memory.length : channel.size();
   }
 
   /**
@@ -53,25 +47,14 @@ final class StoredBytes implements Closeable {
    * @param name stands for the file's path in messages
    */
   static StoredBytes of(Path name, byte[] content) throws IOException {
-    return new StoredBytes(
-        name,
-        (into, position) -> {
-          if (position >= content.length) {
-            return -1;
-          }
-          int length = (int) Math.min(into.remaining(), content.length - position);
-          into.put(content, (int) position, length);
-          return length;
-        },
-        () -> content.length,
-        () -> {});
+    return new StoredBytes(name, null, content);
   }
 
   /** Opens a file; symbolic links to one are followed. */
   static StoredBytes open(Path path) throws IOException {
     FileChannel channel = openChannel(path);
     try {
-      return new StoredBytes(path, channel::read, channel::size, channel);
+      return new StoredBytes(path, channel, null);
     } catch (Throwable e) {
       channel.close();
       throw e;
@@ -88,16 +71,11 @@ final class StoredBytes implements Closeable {
     }
     try {
       return FileChannel.open(path, StandardOpenOption.READ);
-    } catch (NoSuchFileException e) {
-      throw withReason(new NoSuchFileException(name, null, "there is no such file"), e);
-    } catch (AccessDeniedException e) {
-      throw withReason(new AccessDeniedException(name, null, "may not be read"), e);
+    } catch (NoSuchFileException ignored) {
+      throw new NoSuchFileException(name, null, "there is no such file");
+    } catch (AccessDeniedException ignored) {
+      throw new AccessDeniedException(name, null, "may not be read");
     }
-  }
-
-  private static <E extends IOException> E withReason(E exception, IOException cause) {
-    exception.initCause(cause);
-    return exception;
   }
 
   /** The first bytes, with zeros behind them if the file has fewer. */
@@ -120,9 +98,7 @@ final class StoredBytes implements Closeable {
    */
   void requireHeader(long start, long length) throws FormatException {
     if (length > size - start) {
-      throw new FormatException(
-          path,
-          "has a header of %s bytes, which is longer than the file of %s".formatted(length, size));
+      throw wrong("has a header of %s bytes, which is longer than the file of %s", length, size);
     }
   }
 
@@ -132,26 +108,91 @@ final class StoredBytes implements Closeable {
       long length = Math.min(into.byteSize() - done, LARGEST_READ);
       int read = read(into.asSlice(done, length).asByteBuffer(), position + done);
       if (read < 0) {
-        throw new FormatException(
-            path,
-            "ends at byte %s of %s: it was truncated while it was read".formatted(now.now(), size));
+        throw wrong(
+            "ends at byte %s of %s: it was truncated while it was read", channel.size(), size);
       }
       done += read;
     }
   }
 
-  /** The system's own message does not name the file. */
-  private int read(ByteBuffer into, long position) throws IOException {
-    try {
-      return reading.read(into, position);
-    } catch (IOException e) {
-      String name = Printable.escaped(path.toString());
-      throw withReason(new FileSystemException(name, null, "cannot be read: " + e.getMessage()), e);
+  /**
+   * Fills the segment with elements, in the byte order of this machine.
+   *
+   * @param order the byte order in which they are stored
+   */
+  void readElements(long position, int elementBytes, ByteOrder order, MemorySegment into)
+      throws IOException {
+    readFully(position, into);
+    if (order != ByteOrder.nativeOrder()) {
+      ValueLayout layout =
+          switch (elementBytes) {
+            case 2 -> ValueLayout.JAVA_SHORT_UNALIGNED;
+            case 4 -> ValueLayout.JAVA_INT_UNALIGNED;
+            default -> ValueLayout.JAVA_LONG_UNALIGNED;
+          };
+      long count = into.byteSize() / elementBytes;
+      MemorySegment.copy(into, layout.withOrder(order), 0, into, layout, 0, count);
     }
+  }
+
+  private int read(ByteBuffer into, long position) throws IOException {
+    if (channel == null) {
+      int length = (int) Math.min(into.remaining(), size - position);
+      if (length <= 0) {
+        return -1;
+      }
+      into.put(memory, (int) position, length);
+      return length;
+    }
+    try {
+      return channel.read(into, position);
+    } catch (IOException e) {
+      // The system's own message does not name the file.
+      String name = Printable.escaped(path.toString());
+      IOException named = new FileSystemException(name, null, "cannot be read: " + e.getMessage());
+      named.initCause(e);
+      throw named;
+    }
+  }
+
+  /** A tensor of this file, whose shape may be wrong. */
+  Tensor tensor(String name, Dtype dtype, List<Long> shape) throws FormatException {
+    try {
+      return new Tensor(name, dtype, shape);
+    } catch (IllegalArgumentException e) {
+      throw name.isEmpty() ? wrong("%s", e.getMessage()) : wrongTensor(name, "%s", e.getMessage());
+    }
+  }
+
+  /** An error of this file. */
+  FormatException wrong(String problem, Object... values) {
+    return new FormatException(path, problem.formatted(values));
+  }
+
+  /** An error of one tensor of this file. */
+  FormatException wrongTensor(String name, String problem, Object... values) {
+    return new FormatException(path, name, problem.formatted(values));
   }
 
   @Override
   public void close() throws IOException {
-    closing.close();
+    if (channel != null) {
+      channel.close();
+    }
+  }
+
+  /** Closes all, whether closing one of them fails or not. */
+  static void close(List<StoredBytes> files) throws IOException {
+    IOException failure = null;
+    for (StoredBytes file : files) {
+      try {
+        file.close();
+      } catch (IOException e) {
+        failure = e;
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
   }
 }

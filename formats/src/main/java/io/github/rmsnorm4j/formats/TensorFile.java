@@ -8,12 +8,17 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
- * A {@code .npy}, {@code .safetensors} or GGUF file, or a sharded set of {@code .safetensors}
- * files, open for reading.
+ * A {@code .npy}, {@code .safetensors} or GGUF file, a sharded set of {@code .safetensors} files,
+ * or a split GGUF file, open for reading.
  *
  * <p>Opening reads and checks the header, but no element. Elements are read in pieces, by
  * positional reads, into the caller's memory. Nothing is mapped, so a file that is truncated
@@ -21,25 +26,50 @@ import java.util.Map;
  * time.
  */
 public abstract sealed class TensorFile implements Closeable
-    permits SingleFile, ShardedFile, DequantizedFile {
+    permits NpyFile, SafetensorsFile, GgufFile, ShardedFile, DequantizedFile {
   private static final String MODEL = "model.safetensors";
   private static final String INDEX = "model.safetensors.index.json";
-  private static final byte[] PARQUET_MAGIC = {'P', 'A', 'R', '1'};
-  private static final String PARQUET = "is Parquet, which the command rmsnorm spark reads";
   private static final String CONFIG = "config.json";
   private static final String CONFIG_ALONE =
       "config.json alone is not enough: give the folder with the weights"
           + " (docs/choose.md reads a config.json by hand)";
 
-  private final Path path;
+  /**
+   * A tensor and its place.
+   *
+   * @param tensor name, type and shape
+   * @param bytes the file that holds it
+   * @param start the position of its first byte in that file
+   */
+  record Place(Tensor tensor, StoredBytes bytes, long start) {
+    /** The position after its last byte. */
+    long end() {
+      return start + tensor.bytes();
+    }
+  }
 
-  TensorFile(Path path) {
+  private final Path path;
+  private final List<StoredBytes> sources;
+  private final Map<String, Place> places;
+  private final List<Tensor> tensors;
+
+  /**
+   * A file whose header has been read.
+   *
+   * @param sources the files that hold the tensors, which are closed with this one
+   * @param places the tensors by name, in the order of the header; no other code writes to them
+   */
+  TensorFile(Path path, List<StoredBytes> sources, Map<String, Place> places) {
     this.path = path;
+    this.sources = List.copyOf(sources);
+    this.places = places;
+    this.tensors = places.values().stream().map(Place::tensor).toList();
   }
 
   /**
    * Opens a file of any kind. The first bytes decide which kind it is; if they do not, the
-   * extension of the name does. A name that ends in {@code .json} is the index of a sharded set.
+   * extension of the name does. A name that ends in {@code .json} is the index of a sharded set. A
+   * part of a split GGUF file stands for all its parts.
    *
    * <p>A folder is a model as Hugging Face stores it. Its {@code model.safetensors} is opened, or,
    * if there is none, its {@code model.safetensors.index.json}.
@@ -57,18 +87,22 @@ public abstract sealed class TensorFile implements Closeable
     if (CONFIG.equals(String.valueOf(path.getFileName())) && Files.exists(path)) {
       throw new FormatException(path, "has no tensors; " + CONFIG_ALONE);
     }
-    return ShardedFile.isIndex(path) ? ShardedFile.ofIndex(path) : open(StoredBytes.open(path));
+    if (path.toString().endsWith(".json")) {
+      return ShardedFile.ofIndex(path);
+    }
+    TensorFile file = open(StoredBytes.open(path));
+    return file instanceof GgufFile gguf ? gguf.whole() : file;
   }
 
   private static TensorFile openFolder(Path folder) throws IOException {
     if (Files.exists(folder.resolve(MODEL))) {
-      return requireModel(open(StoredBytes.open(folder.resolve(MODEL))));
+      return open(folder.resolve(MODEL), SafetensorsFile.class);
     }
     if (Files.exists(folder.resolve(INDEX))) {
       return ShardedFile.ofIndex(folder.resolve(INDEX));
     }
     if (isParquet(folder)) {
-      throw new FormatException(folder, PARQUET);
+      throw new FormatException(folder, FileSignature.PARQUET);
     }
     String missing = "is a folder with neither %s nor %s".formatted(MODEL, INDEX);
     boolean isOfModel = Files.exists(folder.resolve(CONFIG));
@@ -85,13 +119,19 @@ public abstract sealed class TensorFile implements Closeable
     }
   }
 
-  /** The content decides of which kind a file is, and a folder's is of one kind. */
-  private static TensorFile requireModel(TensorFile file) throws IOException {
-    if (file instanceof SafetensorsFile) {
-      return file;
+  /** Opens a file that must be of one kind, because what it belongs to or its name says so. */
+  static <F extends TensorFile> F open(Path path, Class<F> kind) throws IOException {
+    TensorFile file = open(StoredBytes.open(path));
+    if (kind.isInstance(file)) {
+      return kind.cast(file);
     }
     file.close();
-    throw new FormatException(file.path(), "is no .safetensors file, as its name says");
+    throw new FormatException(
+        path, "is a %s file, not %s: rename it".formatted(kindOf(file.getClass()), kindOf(kind)));
+  }
+
+  private static String kindOf(Class<?> kind) {
+    return kind == NpyFile.class ? ".npy" : kind == GgufFile.class ? "GGUF" : ".safetensors";
   }
 
   /**
@@ -115,49 +155,48 @@ public abstract sealed class TensorFile implements Closeable
       if (bytes.startWith(GgufHeader.MAGIC)) {
         return new GgufFile(bytes);
       }
-      if (bytes.startWith(PARQUET_MAGIC)) {
-        throw new FormatException(bytes.path, PARQUET);
+      boolean likely = SafetensorsFile.isLikely(bytes);
+      if (!likely) {
+        FileSignature.requireNone(bytes);
       }
-      String name = bytes.path.toString();
-      if (name.endsWith(".safetensors") || bytes.start(9)[8] == '{') {
+      if (likely || bytes.path.toString().endsWith(".safetensors")) {
         return new SafetensorsFile(bytes);
       }
-      throw new FormatException(
-          bytes.path, bytes.size == 0 ? "the file is empty" : noKnownKind(name));
+      throw new FormatException(bytes.path, "is neither a .npy, a .safetensors nor a GGUF file");
     } catch (Throwable e) {
       bytes.close();
       throw e;
     }
   }
 
-  private static String noKnownKind(String name) {
-    if (name.endsWith(".parquet")) {
-      return PARQUET;
-    }
-    if (name.endsWith(".npz")) {
-      return "is a .npz archive: extract the array first, for example with unzip";
-    }
-    return "is neither a .npy, a .safetensors nor a GGUF file";
-  }
-
   /**
    * {@return the path that was given to {@link #open}, or the file in that folder that was opened,
-   * or the name given to {@link #of}}
+   * or the first part of a split GGUF file, or the name given to {@link #of}}
    */
   public final Path path() {
     return path;
   }
 
   /**
+   * {@return all files that are open: {@link #path()}, then the shards or parts, if there are any}
+   */
+  public final List<Path> files() {
+    Stream<Path> holding = sources.stream().map(bytes -> bytes.path);
+    return Stream.concat(Stream.of(path), holding).distinct().toList();
+  }
+
+  /**
    * {@return the tensors of the file in the order of the header, shard after shard; exactly one,
    * without a name, for {@code .npy}}
    */
-  public abstract List<Tensor> tensors();
+  public final List<Tensor> tensors() {
+    return tensors;
+  }
 
   /**
    * {@return the text stored with the tensors: {@code __metadata__} in the order of the file, empty
    * for {@code .npy}; of a sharded set, the entries that all shards have; of a GGUF file, all
-   * values except lists}
+   * values of its first part except lists}
    */
   public abstract Map<String, String> metadata();
 
@@ -167,13 +206,14 @@ public abstract sealed class TensorFile implements Closeable
    * @param name its name
    * @throws FormatException if the file has no tensor of that name
    */
-  public Tensor tensor(String name) throws FormatException {
-    for (Tensor tensor : tensors()) {
-      if (tensor.name().equals(name)) {
-        return tensor;
-      }
-    }
-    throw new FormatException(path, "has no tensor '" + Printable.shortened(name) + "'");
+  public final Tensor tensor(String name) throws FormatException {
+    return find(name)
+        .orElseThrow(
+            () -> new FormatException(path, "has no tensor '" + Printable.shortened(name) + "'"));
+  }
+
+  final Optional<Tensor> find(String name) {
+    return Optional.ofNullable(places.get(name)).map(Place::tensor);
   }
 
   /**
@@ -211,9 +251,14 @@ public abstract sealed class TensorFile implements Closeable
 
   /** Little-endian elements in C order, except where a format has others. */
   void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
+    readElements(tensor, first, ByteOrder.LITTLE_ENDIAN, into);
+  }
+
+  final void readElements(Tensor tensor, long first, ByteOrder order, MemorySegment into)
+      throws IOException {
     int elementBytes = tensor.dtype().bits() / 8;
-    bytes(tensor).readFully(start(tensor) + first * elementBytes, into);
-    ByteOrders.toNative(into, elementBytes, ByteOrder.LITTLE_ENDIAN);
+    Place place = place(tensor);
+    place.bytes.readElements(place.start + first * elementBytes, elementBytes, order, into);
   }
 
   /**
@@ -234,20 +279,58 @@ public abstract sealed class TensorFile implements Closeable
       throw new IllegalArgumentException(
           "bytes %s to %s + %s of %s".formatted(offset, offset, into.byteSize(), bytes));
     }
-    bytes(tensor).readFully(start(tensor) + offset, into);
+    Place place = place(tensor);
+    place.bytes.readFully(place.start + offset, into);
   }
 
-  /** The bytes that hold the tensor. */
-  abstract StoredBytes bytes(Tensor tensor);
-
-  /** The position of the first byte of the tensor; refuses a tensor that is not of this file. */
-  abstract long start(Tensor tensor);
+  /** Where the bytes of the tensor are; refuses a tensor that is not of this file. */
+  Place place(Tensor tensor) {
+    Place place = places.get(tensor.name());
+    if (place == null || !place.tensor.equals(tensor)) {
+      throw notOfThisFile(tensor);
+    }
+    return place;
+  }
 
   final IllegalArgumentException notOfThisFile(Tensor tensor) {
     return new IllegalArgumentException(path + " has no tensor " + tensor);
   }
 
-  /** Closes the file; what was read from it stays. */
+  /** In the order of the header. */
+  final Collection<Place> places() {
+    return places.values();
+  }
+
+  /** In the order of the data. */
+  final List<Place> byPlace() {
+    return places.values().stream()
+        .sorted(Comparator.comparingLong(Place::start).thenComparingLong(Place::end))
+        .toList();
+  }
+
+  final List<StoredBytes> sources() {
+    return sources;
+  }
+
+  /** Makes one file of several, which it adds to a list. */
+  interface Joining<P extends TensorFile, F> {
+    F from(List<P> opened) throws IOException;
+  }
+
+  /** Makes one file of several; closes them if that fails. */
+  static <P extends TensorFile, F> F join(Joining<P, F> joining) throws IOException {
+    List<P> opened = new ArrayList<>();
+    try {
+      return joining.from(opened);
+    } catch (Throwable e) {
+      StoredBytes.close(opened.stream().flatMap(file -> file.sources().stream()).toList());
+      throw e;
+    }
+  }
+
+  /** Closes the files; what was read from them stays. */
   @Override
-  public abstract void close() throws IOException;
+  public final void close() throws IOException {
+    StoredBytes.close(sources);
+  }
 }

@@ -127,10 +127,10 @@ class GgufBadInputTest {
   void moreTensorsThanAnyModelHas() throws IOException {
     Path path = folder.resolve("a.gguf");
     try (RandomAccessFile file = new RandomAccessFile(path.toFile(), "rw")) {
-      file.write(new GgufBytes().tensorCount(1_000_001).toBytes());
+      file.write(new GgufBytes().tensorCount(2_000_001).toBytes());
       file.setLength(1L << 32);
     }
-    assertRefused(path, "has 1000001 tensors, at most 500000 are read");
+    assertRefused(path, "has 2000001 tensors, at most 2000000 are read");
   }
 
   /** A list of empty texts in a sparse file: the time to pass over it is limited too. */
@@ -182,9 +182,6 @@ class GgufBadInputTest {
     assertRefused(
         new GgufBytes().field("k", GgufBytes.BOOL, new byte[] {2}),
         "the metadata 'k' is the truth value 2, it must be 0 or 1");
-    byte[] overlong = join(int64(2), new byte[] {(byte) 0xc0, (byte) 0xaf});
-    assertRefused(
-        new GgufBytes().field("k", STRING, overlong), "has a text at byte 37 that is not UTF-8");
     assertRefused(
         new GgufBytes().text("k".repeat(65_536), ""),
         "has a text of 65536 bytes at byte 24, at most 65535 are read");

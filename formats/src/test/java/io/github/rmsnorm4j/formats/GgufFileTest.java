@@ -196,6 +196,20 @@ class GgufFileTest {
     }
   }
 
+  /** llama.cpp does not look at the bytes; a name that is cut may end within a character. */
+  @Test
+  void bytesThatAreNotUtf8AreReplaced() throws IOException {
+    byte[] overlong = {'a', (byte) 0xc0, (byte) 0xaf};
+    GgufBytes content =
+        new GgufBytes()
+            .field("general.name", GgufBytes.STRING, GgufBytes.join(GgufBytes.int64(3), overlong))
+            .text("next", "v");
+    try (GgufFile file = open(content)) {
+      assertThat(file.metadata())
+          .containsExactly(entry("general.name", "a\ufffd\ufffd"), entry("next", "v"));
+    }
+  }
+
   @Test
   void labelsAreOneLineOfEachEntry() throws IOException {
     GgufBytes content =

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -55,7 +54,9 @@ class JsonFileTest {
       quoteCharacter = '`',
       value = {
         "[1]; is no JSON object",
-        "``; is no JSON object",
+        "``; the file is empty",
+        "{'error':'Repository not found'}; is the error message of a server, in place of the file:"
+            + " download the file again",
         "{} {}; continues after its end",
         "{'a': 1, 'a': 2}; is no JSON: Duplicate field 'a'",
       })
@@ -70,12 +71,34 @@ class JsonFileTest {
   @CsvSource(
       delimiter = ';',
       quoteCharacter = '`',
-      value = {"{'a': 1", "{'a': [1", "{'a'}", "{'a': NaN}", "{'a': x}"})
+      value = {"{'a': 1", "{'a': [1", "{'a'}", "{'a': x}"})
   void whatIsNoJsonIsRefused(String text) throws IOException {
     Path file = json(text);
     assertThatThrownBy(() -> JsonFile.read(file))
         .isInstanceOf(FormatException.class)
         .hasMessageStartingWith(file + ": is no JSON: ");
+  }
+
+  /** Python's json writes these words and reads no others. */
+  @Test
+  void numbersThatAreNotFinite() throws IOException {
+    Path file = json("{'a': NaN, 'b': [0.0, Infinity, {'c': -Infinity}], 'd': 'NaN', 'e': 1e999}");
+    Map<String, Object> expected = new LinkedHashMap<>();
+    expected.put("a", Double.NaN);
+    expected.put(
+        "b", List.of(0.0, Double.POSITIVE_INFINITY, Map.of("c", Double.NEGATIVE_INFINITY)));
+    expected.put("d", "NaN");
+    expected.put("e", Double.POSITIVE_INFINITY);
+    assertThat(JsonFile.read(file)).containsExactlyEntriesOf(expected);
+    for (String other : List.of("INF", "-INF", "+INF", "+Infinity", "-NaN", "nan", "infinity")) {
+      json("{'a': " + other + "}");
+      assertThatThrownBy(() -> JsonFile.read(file))
+          .isInstanceOf(FormatException.class)
+          .hasMessageStartingWith(file + ": is no JSON: ");
+    }
+    json("{'a': x}");
+    assertThatThrownBy(() -> JsonFile.read(file))
+        .hasMessageContaining("Number (or 'NaN'/'Infinity'/'-Infinity')");
   }
 
   @Test
@@ -107,8 +130,8 @@ class JsonFileTest {
         .isInstanceOf(FormatException.class)
         .hasMessage(file + ": has 1048577 bytes, at most 1048576 are read");
     assertThatThrownBy(() -> JsonFile.read(folder))
-        .isInstanceOf(FileSystemException.class)
-        .hasMessage(folder + ": is not a regular file");
+        .isInstanceOf(FormatException.class)
+        .hasMessage(folder + ": is a folder, not a file");
     Path missing = folder.resolve("none.json");
     assertThatThrownBy(() -> JsonFile.read(missing))
         .isInstanceOf(NoSuchFileException.class)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -12,7 +13,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -89,6 +89,47 @@ class NpyFileTest {
     }
   }
 
+  /** The names and letters of numpy.dtype. A letter may have a byte order, a name may not. */
+  @ParameterizedTest
+  @CsvSource({
+    "float16, F16",
+    "half, F16",
+    "e, F16",
+    "<e, F16",
+    "float32, F32",
+    "single, F32",
+    "f, F32",
+    "=f, F32",
+    "float64, F64",
+    "double, F64",
+    "float, F64",
+    "d, F64",
+    "|d, F64",
+  })
+  void readsTheNamesOfTypesThatNumPyReads(String name, Dtype dtype) throws IOException {
+    byte[] data = new byte[dtype.bits() / 8];
+    data[data.length - 1] = 0x40; // 2.0
+    byte[] content = GgufBytes.join(TestFiles.npy(TestFiles.literal(name, "(1,)"), 0), data);
+    try (TensorFile file = TensorFile.of(Path.of("x"), content)) {
+      assertThat(file.tensors().getFirst().dtype()).isEqualTo(dtype);
+      assertThat(Values.all(file, file.tensor(""))).containsExactly(2);
+    }
+    byte[] other = TestFiles.npy(TestFiles.literal("<" + name, "(0,)"), 0);
+    if (name.matches("[a-z]+[0-9]*") && name.length() > 1) {
+      assertThatThrownBy(() -> TensorFile.of(Path.of("x"), other))
+          .hasMessageContaining("has the type '<" + name + "'");
+    }
+  }
+
+  @Test
+  void readsTheByteOrderOfALetter() throws IOException {
+    byte[] two = {0x40, 0, 0, 0};
+    byte[] content = GgufBytes.join(TestFiles.npy(TestFiles.literal(">f", "(1,)"), 0), two);
+    try (TensorFile file = TensorFile.of(Path.of("x"), content)) {
+      assertThat(Values.all(file, file.tensor(""))).containsExactly(2);
+    }
+  }
+
   @Test
   void theContentDecidesWhateverTheName() throws IOException {
     Path path = Files.write(folder.resolve("a.safetensors"), TestFiles.golden("f4.npy"));
@@ -126,7 +167,6 @@ class NpyFileTest {
     }
   }
 
-  /** Strides beyond the window and beyond what is read along with a neighbour. */
   @ParameterizedTest
   @CsvSource({"3000,70", "70,3000", "200000,2", "2,200000", "1,300000", "300000,1"})
   void readsLargeFortranMatricesInRows(long rows, long width) throws IOException {
@@ -145,19 +185,31 @@ class NpyFileTest {
     }
   }
 
-  /**
-   * Neighbours of a line are one element apart in the file, three, and more than a page; each line
-   * is longer than what is read of the file at once.
-   */
-  @ParameterizedTest
-  @CsvSource({"200000,2,0", "3,100000,1", "3000,90,185"})
-  void readsLongLinesOfFortranMatrices(long rows, long width, int first) throws IOException {
-    try (TensorFile file = TensorFile.open(fortran(List.of(rows, width), false))) {
-      // The whole matrix, or the rest of a row.
-      int count = (int) (first == 0 ? rows * width : width - first % width);
-      double[] expected = new double[count];
-      Arrays.setAll(expected, i -> first + i);
-      assertThat(Values.range(file, file.tensors().getFirst(), first, count)).isEqualTo(expected);
+  /** With one axis of more than one element there is nothing to gather, and so no limit. */
+  @Test
+  void fortranOrderIsReadUpToAGibibyte() throws IOException {
+    Path path = folder.resolve("large.npy");
+    for (long columns : new long[] {1, 2}) {
+      List<Long> shape = List.of(columns, (1L << 28) / columns + 1);
+      NpyHeader header = new NpyHeader(Dtype.F32, ByteOrder.LITTLE_ENDIAN, true, shape);
+      Files.write(path, header.toBytes());
+      long bytes = new Tensor("", Dtype.F32, shape).bytes();
+      try (var file = new RandomAccessFile(path.toFile(), "rw")) {
+        file.setLength(header.toBytes().length + bytes);
+      }
+      if (columns == 1) {
+        try (TensorFile file = TensorFile.open(path)) {
+          assertThat(Values.range(file, file.tensor(""), 1L << 28, 1)).containsExactly(0);
+        }
+      } else {
+        assertThatThrownBy(() -> TensorFile.open(path))
+            .isInstanceOf(FormatException.class)
+            .hasMessage(
+                path
+                    + ": has %s bytes in Fortran order, at most 1073741824 are read: in NumPy,"
+                        .formatted(bytes)
+                    + " save numpy.ascontiguousarray(x)");
+      }
     }
   }
 

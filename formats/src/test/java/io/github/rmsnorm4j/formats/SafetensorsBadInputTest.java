@@ -11,6 +11,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -173,8 +174,7 @@ class SafetensorsBadInputTest {
         "'f32','shape':[2,3],'data_offsets':[0,24]; has the unknown dtype 'f32'",
         "32,'shape':[2,3],'data_offsets':[0,24]; has a dtype that is no text",
         "'F32','dtype':'F32','shape':[2,3],'data_offsets':[0,24]; has the field 'dtype' twice",
-        "'F32','strides':[2,3],'data_offsets':[0,24]; has the field 'strides', known are dtype,"
-            + " shape and data_offsets",
+        "'F32','strides':[2,3],'data_offsets':[0,24]; lacks the field 'shape'",
         "'F4','shape':[3],'data_offsets':[0,1]; has 3 elements of 4 bits: no whole bytes",
       })
   void entryThatIsNotWhatItShouldBe(String rest, String problem) throws IOException {
@@ -211,7 +211,10 @@ class SafetensorsBadInputTest {
     String t = TestFiles.entry("t", "U8", "[2]", 0, 2);
     String again = TestFiles.entry("\\u0074", "U8", "[2]", 2, 4);
     assertHeaderRefused("{" + t + "," + again + "}", 4, "has two tensors named 't'");
-    assertHeaderRefused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "has __metadata__ twice");
+    for (String metadata : List.of("{}", "null")) {
+      String twice = "{\"__metadata__\":%s,\"__metadata__\":{}}".formatted(metadata);
+      assertHeaderRefused(twice, 0, "has __metadata__ twice");
+    }
     assertHeaderRefused(
         "{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}",
         0,
@@ -238,8 +241,10 @@ class SafetensorsBadInputTest {
         "{\"t\":1}; the header has something else where it should have an object for each tensor",
         "{\"__metadata__\":1}; the header has something else where it should have an object as"
             + " __metadata__",
-        "{\"__metadata__\":{\"a\":1}}; the header has something else where it should have only"
-            + " texts in __metadata__",
+        "{\"__metadata__\":{\"a\":\"\",\"b\":1.50}}; the header has 1.50 as 'b' in __metadata__,"
+            + " where only texts are allowed",
+        "{\"__metadata__\":{\"a\":[1]}}; the header has a list or an object as 'a' in __metadata__,"
+            + " where only texts are allowed",
         "{} {}; the header continues after its end",
         "{\"\\ud800\":1}; the header has half a character in '\\u{d800}'",
         "{\"__metadata__\":{\"a\":\"\\udc00\"}}; the header has half a character in '\\u{dc00}'",

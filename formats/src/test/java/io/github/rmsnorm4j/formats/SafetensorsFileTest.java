@@ -100,6 +100,22 @@ class SafetensorsFileTest {
     }
   }
 
+  /** The reference implementation passes over other fields, and takes null for no metadata. */
+  @Test
+  void readsWhatTheReferenceReads() throws IOException {
+    String deep = "[".repeat(120) + "]".repeat(120);
+    String t = TestFiles.entry("t", "F32", "[1]", 0, 4).replace("}", ",\"x\":%s}".formatted(deep));
+    String u =
+        TestFiles.entry("u", "F32", "[1]", 4, 8).replace("{", "{\"y\":{\"shape\":1},\"y\":0,");
+    String header = "{\"__metadata__\":null,%s,%s}".formatted(t, u);
+    try (TensorFile file = open(TestFiles.safetensors(header, 8))) {
+      assertThat(file.metadata()).isEmpty();
+      assertThat(file.tensors())
+          .extracting(Tensor::toString)
+          .containsExactly("t f32 [1]", "u f32 [1]");
+    }
+  }
+
   @ParameterizedTest
   @EnumSource
   void knowsEveryTypeByItsSize(Dtype dtype) throws IOException {
