@@ -110,15 +110,12 @@ public final class DequantizedFile extends TensorFile {
   }
 
   /** Memory for a piece. */
-  private static final class Buffers {
-    final MemorySegment codes;
-    final MemorySegment scales;
-    final MemorySegment elements;
-
+  private record Buffers(MemorySegment codes, MemorySegment scales, MemorySegment elements) {
     Buffers(Arena arena) {
-      codes = arena.allocate(2L * PIECE);
-      scales = arena.allocate((long) PIECE * Float.BYTES, Float.BYTES);
-      elements = arena.allocate((long) PIECE * Float.BYTES, Float.BYTES);
+      this(
+          arena.allocate(2L * PIECE),
+          arena.allocate((long) PIECE * Float.BYTES, Float.BYTES),
+          arena.allocate((long) PIECE * Float.BYTES, Float.BYTES));
     }
   }
 

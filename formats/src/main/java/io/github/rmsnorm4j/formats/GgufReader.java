@@ -44,10 +44,10 @@ final class GgufReader {
     if (length > left()) {
       throw bytes.wrong("ends within the GGUF header: it is truncated");
     }
-    byte[] read = take(length);
+    pass(length);
     long number = 0;
     for (int i = 0; i < length; i++) {
-      number |= (read[i] & 0xffL) << 8 * i;
+      number |= (long) in.read() << 8 * i;
     }
     return number;
   }
@@ -75,12 +75,8 @@ final class GgufReader {
     if (length > most) {
       throw bytes.wrong("has a text of %s bytes at byte %s, at most %s are read", length, at, most);
     }
-    return new String(take((int) length), UTF_8);
-  }
-
-  private byte[] take(int length) throws IOException {
     pass(length);
-    return in.readNBytes(length);
+    return new String(in.readNBytes((int) length), UTF_8);
   }
 
   /** Passes over bytes, which the file must have. */

@@ -16,20 +16,23 @@ import java.util.stream.Stream;
 final class NpyHeaderParser {
   private static final List<String> KEYS = List.of("descr", "fortran_order", "shape");
 
-  /** S stands for space, T for a text, which has no backslash in any valid header. */
-  private static final Pattern START = pattern("S\\{");
-
+  /** S stands for space, Q for the quote that the key has. No valid text has a backslash. */
   private static final Pattern ENTRY =
-      pattern("S(?<key>T)S:S(?<value>T|\\w++|\\([^()]*+\\))S(?<next>,|(?=\\}))");
-  private static final Pattern END = pattern("S\\}S");
-  private static final Pattern STRUCTURE = pattern("S['\"]descr['\"]S:S[\\[(]");
+      pattern(
+          "S(?<start>[{,])S(?<quote>['\"])(?:"
+              + "descrQS:S(?<q>['\"])(?<descr>[^'\"\\\\\n]*+)\\k<q>"
+              + "|fortran_orderQS:S(?<fortranorder>True|False)"
+              + "|shapeQS:S\\((?<shape>[^()]*+)\\))");
+
+  private static final Pattern STRUCTURE = pattern("S[{,]S(?<quote>['\"])descrQS:S[\\[(]");
+  private static final Pattern END = pattern("S,?S\\}S");
+  private static final Pattern SPACE = pattern("S");
   private static final Pattern LENGTH = pattern("S(?<digits>0|[1-9][0-9]*+)(?<old>L?)S");
 
   private NpyHeaderParser() {}
 
   private static Pattern pattern(String form) {
-    return Pattern.compile(
-        form.replace("S", "[ \t\n\r\f]*+").replace("T", "'[^'\\\\\n]*+'|\"[^\"\\\\\n]*+\""));
+    return Pattern.compile(form.replace("S", "[ \t\n\r\f]*+").replace("Q", "\\k<quote>"));
   }
 
   /**
@@ -40,72 +43,52 @@ final class NpyHeaderParser {
    * @throws IllegalArgumentException if it is not that literal; the message says why
    */
   static NpyHeader parse(String text, boolean oldLongs) {
-    Map<String, String> values = values(text);
+    Map<String, String> values = new HashMap<>();
+    int at = 0;
+    Matcher entry = ENTRY.matcher(text);
+    while (entry.region(at, text.length()).lookingAt()
+        && entry.group("start").equals(at == 0 ? "{" : ",")) {
+      for (String key : KEYS) {
+        String value = entry.group(key.replace("_", ""));
+        if (value != null && values.put(key, value) != null) {
+          throw wrong("has the key '%s' twice", key);
+        }
+      }
+      at = entry.end();
+    }
+    String rest = text.substring(at);
+    if (STRUCTURE.matcher(rest).lookingAt()) {
+      throw wrong(
+          "describes a structured type, supported are f2, f4 and f8 (float16, float32, float64)");
+    }
+    if (!END.matcher(rest).matches()) {
+      throw wrong("is no dictionary of descr, fortran_order and shape from '%s' on", rest);
+    }
     for (String key : KEYS) {
       if (!values.containsKey(key)) {
-        throw wrong("lacks '" + key + "'");
+        throw wrong("lacks '%s'", key);
       }
     }
-    String order = values.get("fortran_order");
-    if (!order.equals("True") && !order.equals("False")) {
-      throw wrong("has %s as fortran_order, it must be True or False", order);
-    }
     String descr = values.get("descr");
-    if (!descr.startsWith("'") && !descr.startsWith("\"")) {
-      throw wrong("has %s as descr, it must be a text", descr);
-    }
-    descr = descr.substring(1, descr.length() - 1);
     return new NpyHeader(
         NpyDescr.dtype(descr),
         NpyDescr.order(descr),
-        order.equals("True"),
+        values.get("fortran_order").equals("True"),
         shape(values.get("shape"), oldLongs));
   }
 
-  /** The values as they are written, by their keys. */
-  private static Map<String, String> values(String text) {
-    Map<String, String> values = new HashMap<>();
-    Matcher start = START.matcher(text);
-    int at = start.lookingAt() ? start.end() : 0;
-    Matcher entry = ENTRY.matcher(text);
-    for (boolean more = at > 0; more && entry.region(at, text.length()).lookingAt(); ) {
-      String key = entry.group("key");
-      key = key.substring(1, key.length() - 1);
-      if (!KEYS.contains(key)) {
-        throw wrong("has the key '%s', it may have descr, fortran_order and shape", key);
-      }
-      if (values.put(key, entry.group("value")) != null) {
-        throw wrong("has the key '%s' twice", key);
-      }
-      at = entry.end();
-      more = entry.group("next").equals(",");
-    }
-    if (at == 0 || !END.matcher(text).region(at, text.length()).matches()) {
-      if (STRUCTURE.matcher(text).region(at, text.length()).lookingAt()) {
-        throw wrong(
-            "describes a structured type, supported are f2, f4 and f8 (float16, float32, float64)");
-      }
-      throw wrong(
-          "is no dictionary of descr, fortran_order and shape from '%s' on", text.substring(at));
-    }
-    return values;
-  }
-
   private static List<Long> shape(String tuple, boolean oldLongs) {
-    List<Long> shape = new ArrayList<>();
-    // One more than may be, and what is behind the last comma.
-    String[] lengths =
-        tuple.startsWith("(")
-            ? tuple.substring(1, tuple.length() - 1).split(",", Tensor.MAX_AXES + 2)
-            : new String[1];
-    String last = lengths[lengths.length - 1];
-    int axes = lengths.length - (last != null && last.isBlank() ? 1 : 0);
+    // As many as may be, one more, and what is behind the last comma.
+    String[] lengths = tuple.split(",", Tensor.MAX_AXES + 2);
+    boolean endsInComma = SPACE.matcher(lengths[lengths.length - 1]).matches();
+    int axes = endsInComma ? lengths.length - 1 : lengths.length;
     if (axes > Tensor.MAX_AXES) {
-      throw wrong("has a shape of more than " + Tensor.MAX_AXES + " axes");
+      throw wrong("has a shape of more than %s axes", String.valueOf(Tensor.MAX_AXES));
     }
     if (lengths.length == 1 && axes == 1) {
-      throw wrong("has %s as its shape, a tuple such as (3,) is needed", tuple);
+      throw wrong("has (%s) as its shape, a tuple such as (3,) is needed", tuple);
     }
+    List<Long> shape = new ArrayList<>();
     for (String length : List.of(lengths).subList(0, axes)) {
       Matcher number = LENGTH.matcher(length);
       if (!number.matches() || (!oldLongs && !number.group("old").isEmpty())) {

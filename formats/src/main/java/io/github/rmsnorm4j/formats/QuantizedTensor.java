@@ -3,11 +3,11 @@ package io.github.rmsnorm4j.formats;
 import io.github.rmsnorm4j.QuantizedType;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * A tensor whose rows are stored as codes and scales in a {@code .safetensors} file. A row is the
@@ -34,7 +34,7 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    */
   public QuantizedTensor {
     shape = List.copyOf(shape);
-    if (isGiven(type)) {
+    if (type.toString().endsWith(":given")) {
       throw new IllegalArgumentException("a file has no place for the scale of " + type);
     }
     long width = shape.isEmpty() ? 0 : shape.getLast();
@@ -107,35 +107,18 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
     Map<String, QuantizedTensor> found = new HashMap<>();
     for (Tensor codes : file.tensors()) {
       String type = file.metadata().get(key(codes));
-      if (type != null) {
-        found.put(
-            codes.name(),
-            stored(file, codes)
-                .orElseThrow(
-                    () ->
-                        new FormatException(
-                            file.path(),
-                            "says that the tensor %s is %s, but %s"
-                                .formatted(codes.label(), Printable.shortened(type), why(type)))));
+      try {
+        if (type != null) {
+          found.put(codes.name(), stored(file, codes, type));
+        }
+      } catch (IllegalArgumentException e) {
+        throw new FormatException(
+            file.path(),
+            "says that the tensor %s is quantized as %s, but %s"
+                .formatted(codes.label(), Printable.shortened(type), e.getMessage()));
       }
     }
     return found;
-  }
-
-  /** Why a tensor is not of the type that the metadata says. */
-  private static String why(String type) {
-    try {
-      return isGiven(QuantizedType.ofName(type))
-          ? "a file has no place for a scale that is given"
-          : "has no such codes and scales";
-    } catch (IllegalArgumentException ignored) {
-      return "there is no such type";
-    }
-  }
-
-  /** Whether there is one scale, which the caller gives. */
-  private static boolean isGiven(QuantizedType type) {
-    return type.toString().endsWith(":given");
   }
 
   /**
@@ -145,30 +128,30 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    * @param file the file
    */
   public static Set<String> scales(TensorFile file) {
-    return file.tensors().stream()
-        .flatMap(codes -> stored(file, codes).stream())
-        .flatMap(tensor -> tensor.scales().stream())
-        .map(Tensor::name)
-        .collect(Collectors.toSet());
+    Set<String> names = new HashSet<>();
+    for (Tensor codes : file.tensors()) {
+      String type = file.metadata().get(key(codes));
+      try {
+        if (type != null) {
+          stored(file, codes, type).scales().ifPresent(scales -> names.add(scales.name()));
+        }
+      } catch (IllegalArgumentException ignored) {
+        // The tensor is read as what it is.
+      }
+    }
+    return names;
   }
 
-  /** Nothing if the metadata says no type, or a tensor is not as it has to be. */
-  private static Optional<QuantizedTensor> stored(TensorFile file, Tensor codes) {
-    String type = file.metadata().get(key(codes));
-    if (type == null) {
-      return Optional.empty();
+  /** An {@link IllegalArgumentException} says why the tensors are not of the type. */
+  private static QuantizedTensor stored(TensorFile file, Tensor codes, String type) {
+    QuantizedTensor tensor = of(codes, QuantizedType.ofName(type));
+    tensor.elements(); // Their bytes may overflow where those of the codes do not.
+    Optional<Tensor> scales = tensor.scales();
+    if (!tensor.codes().equals(codes)
+        || !scales.equals(scales.flatMap(wanted -> file.find(wanted.name())))) {
+      throw new IllegalArgumentException("the file has no such codes and scales");
     }
-    try {
-      QuantizedTensor tensor = of(codes, QuantizedType.ofName(type));
-      tensor.elements(); // Their bytes may overflow where those of the codes do not.
-      Optional<Tensor> scales = tensor.scales();
-      boolean isStored =
-          tensor.codes().equals(codes)
-              && scales.equals(scales.flatMap(wanted -> file.find(wanted.name())));
-      return isStored ? Optional.of(tensor) : Optional.empty();
-    } catch (IllegalArgumentException ignored) {
-      return Optional.empty();
-    }
+    return tensor;
   }
 
   /** The tensor with the width of rows of so many bytes. */

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** The index of a sharded set, {@code {"metadata": {...}, "weight_map": {TENSOR: SHARD, ...}}}. */
 final class ShardIndex {
@@ -21,8 +21,8 @@ final class ShardIndex {
   /** The numbers, texts and truth values of {@code metadata}, as text; null where there is none. */
   Map<String, String> metadata;
 
-  /** The number of tensors of each shard, by the shard's name, sorted. */
-  final TreeMap<String, Integer> shards = new TreeMap<>();
+  /** The names of the shards, sorted. */
+  final TreeSet<String> shards = new TreeSet<>();
 
   /** The name of the shard of each tensor. */
   LinkedHashMap<String, String> shardOf;
@@ -73,7 +73,7 @@ final class ShardIndex {
       if (shardOf.put(tensor, shard) != null) {
         throw json.wrong("has '%s' twice in weight_map", Printable.shortened(tensor));
       }
-      if (shards.merge(shard, 1, Integer::sum) == 1) {
+      if (shards.add(shard)) {
         checkNew(json, shard);
       }
       if (shardOf.size() > SafetensorsHeader.MOST_TENSORS) {

@@ -45,12 +45,15 @@ public final class ShardedFile extends TensorFile {
     return join(
         (List<SafetensorsFile> opened) -> {
           Map<String, Place> places = new LinkedHashMap<>();
-          for (String name : index.shards.keySet()) {
+          for (String name : index.shards) {
             SafetensorsFile shard = openShard(path, name);
             opened.add(shard);
-            checkNamed(path, index, name, shard);
-            shard.places().forEach(place -> places.put(place.tensor().name(), place));
+            for (Place place : shard.places()) {
+              checkNamed(path, index, name, place.tensor());
+              places.put(place.tensor().name(), place);
+            }
           }
+          checkAllThere(path, index, places);
           return new ShardedFile(path, index, opened, places);
         });
   }
@@ -66,28 +69,26 @@ public final class ShardedFile extends TensorFile {
     }
   }
 
-  private static void checkNamed(Path path, ShardIndex index, String name, SafetensorsFile shard)
+  private static void checkNamed(Path path, ShardIndex index, String shard, Tensor tensor)
       throws FormatException {
-    for (Tensor tensor : shard.tensors()) {
-      String named = index.shardOf.get(tensor.name());
-      if (!name.equals(named)) {
-        throw new FormatException(
-            path,
-            "the shard %s has the tensor '%s', which %s"
-                .formatted(
-                    name,
-                    tensor.label(),
-                    named == null ? "is not in the index" : "the index says is in " + named));
-      }
-    }
-    if (shard.tensors().size() != index.shards.get(name)) {
-      Map<String, String> missing = new LinkedHashMap<>(index.shardOf);
-      missing.values().removeIf(other -> !other.equals(name));
-      shard.tensors().forEach(tensor -> missing.remove(tensor.name()));
+    String named = index.shardOf.get(tensor.name());
+    if (!shard.equals(named)) {
+      String where = named == null ? "is not in the index" : "the index says is in " + named;
       throw new FormatException(
           path,
-          "the shard %s lacks the tensor '%s', which the index says is there"
-              .formatted(name, Printable.shortened(missing.keySet().iterator().next())));
+          "the shard %s has the tensor '%s', which %s".formatted(shard, tensor.label(), where));
+    }
+  }
+
+  private static void checkAllThere(Path path, ShardIndex index, Map<String, Place> places)
+      throws FormatException {
+    for (Map.Entry<String, String> entry : index.shardOf.entrySet()) {
+      if (!places.containsKey(entry.getKey())) {
+        throw new FormatException(
+            path,
+            "the shard %s lacks the tensor '%s', which the index says is there"
+                .formatted(entry.getValue(), Printable.shortened(entry.getKey())));
+      }
     }
   }
 

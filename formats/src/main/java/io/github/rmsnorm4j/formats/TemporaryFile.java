@@ -13,29 +13,40 @@ import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
-import java.util.HashSet;
 import java.util.Set;
 
 /**
  * A temporary file in the folder of its target. It is deleted if the JVM shuts down before it has
  * its final name.
- *
- * @param path the path of the temporary file
- * @param channel open for writing
  */
-record TemporaryFile(Path path, FileChannel channel) {
+final class TemporaryFile {
   /** A name has at most 255 bytes, at 4 bytes per character; this leaves bytes for the rest. */
   private static final int LONGEST_NAME = 40;
 
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Also the lock that stops new files from being created after a shutdown deleted these. */
-  private static final Set<Path> LIVING = new HashSet<>();
+  private final Path path;
 
-  private static boolean shuttingDown;
+  /** Registered only while there is the file, since it keeps the class loader of this class. */
+  private final Thread hook = new Thread(this::shutDown, "delete-temporary");
 
-  /** Registered only while there are such files, since it keeps the class loader of this class. */
-  private static Thread hook;
+  /** Null until the file is created. */
+  private FileChannel channel;
+
+  private boolean isShutDown;
+
+  private TemporaryFile(Path path) {
+    this.path = path;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /** {@return the file, open for writing} */
+  FileChannel channel() {
+    return channel;
+  }
 
   /**
    * Creates an empty file in the folder of the target, with the permissions of the target if it
@@ -71,22 +82,37 @@ record TemporaryFile(Path path, FileChannel channel) {
     String name = target.getFileName().toString();
     String start = name.substring(0, Math.min(name.length(), LONGEST_NAME));
     while (true) {
-      Path path = folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt()));
-      synchronized (LIVING) {
-        try {
-          register();
-        } catch (IllegalStateException e) {
-          throw new FileSystemException(path.toString(), null, "the process is being stopped");
-        }
-        try {
-          TemporaryFile file = new TemporaryFile(path, open(target, path));
-          LIVING.add(path);
-          return file;
-        } catch (FileAlreadyExistsException ignored) {
-          // Another process left this file behind; the next attempt has another name.
-        } finally {
-          deregister();
-        }
+      TemporaryFile file =
+          new TemporaryFile(folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt())));
+      try {
+        Runtime.getRuntime().addShutdownHook(file.hook);
+        file.create(target);
+        return file;
+      } catch (FileAlreadyExistsException ignored) {
+        file.forget(); // Another process left this file behind; the next attempt has another name.
+      } catch (IllegalStateException ignored) {
+        throw new FileSystemException(file.path.toString(), null, "the process is being stopped");
+      } catch (Throwable e) {
+        file.forget();
+        throw e;
+      }
+    }
+  }
+
+  private synchronized void create(Path target) throws IOException {
+    if (isShutDown) {
+      throw new IllegalStateException();
+    }
+    channel = open(target, path);
+  }
+
+  private synchronized void shutDown() {
+    isShutDown = true;
+    if (channel != null) {
+      try {
+        Files.deleteIfExists(path);
+      } catch (IOException ignored) {
+        // Nothing can be reported any more.
       }
     }
   }
@@ -133,36 +159,8 @@ record TemporaryFile(Path path, FileChannel channel) {
 
   /** The file has its final name now, or is deleted. */
   void forget() {
-    synchronized (LIVING) {
-      LIVING.remove(path);
-      deregister();
-    }
-  }
-
-  /**
-   * Before there is a file.
-   *
-   * @throws IllegalStateException if the JVM is shutting down
-   */
-  private static void register() {
-    if (shuttingDown) {
-      throw new IllegalStateException();
-    }
-    if (hook == null) {
-      Thread deleting = new Thread(TemporaryFile::deleteAll, "delete-temporary");
-      Runtime.getRuntime().addShutdownHook(deleting);
-      hook = deleting;
-    }
-  }
-
-  /** After the last file. */
-  private static void deregister() {
-    if (hook == null || !LIVING.isEmpty()) {
-      return;
-    }
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
-      hook = null;
     } catch (IllegalStateException ignored) {
       // The JVM is shutting down.
     }
@@ -172,18 +170,5 @@ record TemporaryFile(Path path, FileChannel channel) {
     channel.close();
     Files.deleteIfExists(path);
     forget();
-  }
-
-  private static void deleteAll() {
-    synchronized (LIVING) {
-      shuttingDown = true;
-      for (Path path : LIVING) {
-        try {
-          Files.deleteIfExists(path);
-        } catch (IOException ignored) {
-          // The JVM is shutting down; nothing can be reported any more.
-        }
-      }
-    }
   }
 }

@@ -135,7 +135,7 @@ public abstract sealed class TensorFile implements Closeable
   }
 
   /**
-   * Reads bytes in memory as those of a file, as of a program's own resource.
+   * Reads bytes in memory as those of one file, as of a program's own resource.
    *
    * @param name stands for the file's path in messages
    * @param content the bytes, which must not change until it is closed

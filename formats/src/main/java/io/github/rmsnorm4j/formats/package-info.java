@@ -7,8 +7,8 @@
  * io.github.rmsnorm4j.formats.ReplacingFile}: a file that appears whole or not at all.
  *
  * <p>A sharded {@code .safetensors} model is read through its index, as one {@link
- * io.github.rmsnorm4j.formats.ShardedFile}. GGUF files are not written. {@code .npz} archives are
- * not supported.
+ * io.github.rmsnorm4j.formats.ShardedFile}, and a split GGUF model through any of its parts. GGUF
+ * files are not written. {@code .npz} archives and files of PyTorch are not read.
  *
  * <p>It may use the core and Jackson's parser.
  */

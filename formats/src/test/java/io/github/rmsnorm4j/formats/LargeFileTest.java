@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.formats;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -39,14 +40,31 @@ class LargeFileTest {
     }
   }
 
+  /** With one axis of more than one element there is nothing to gather, and so no limit. */
   @Test
   void readsTheEndOfALargeFortranNpy() throws IOException {
-    NpyHeader header = new NpyHeader(Dtype.F32, ByteOrder.BIG_ENDIAN, true, List.of(ROWS, 3L));
+    NpyHeader header = new NpyHeader(Dtype.F32, ByteOrder.BIG_ENDIAN, true, List.of(1L, ROWS, 1L));
     byte[] one = {0x3f, (byte) 0x80, 0, 0};
-    try (TensorFile file = TensorFile.open(sparse("a.npy", header.toBytes(), ROWS * 12, one))) {
+    try (TensorFile file = TensorFile.open(sparse("a.npy", header.toBytes(), ROWS * 4, one))) {
       Tensor tensor = file.tensors().getFirst();
-      assertThat(Values.range(file, tensor, ROWS * 3 - 4, 4)).containsExactly(0, 0, 0, 1);
+      assertThat(Values.range(file, tensor, ROWS - 4, 4)).containsExactly(0, 0, 0, 1);
     }
+  }
+
+  @Test
+  void fortranOrderIsReadUpToAGibibyte() throws IOException {
+    long rows = 1 << 27;
+    NpyHeader largest = new NpyHeader(Dtype.F32, ByteOrder.LITTLE_ENDIAN, true, List.of(rows, 2L));
+    TensorFile.open(sparse("a.npy", largest.toBytes(), rows * 8, new byte[1])).close();
+    NpyHeader larger =
+        new NpyHeader(Dtype.F32, ByteOrder.LITTLE_ENDIAN, true, List.of(rows + 1, 2L));
+    Path path = sparse("b.npy", larger.toBytes(), rows * 8 + 8, new byte[1]);
+    assertThatThrownBy(() -> TensorFile.open(path))
+        .isInstanceOf(FormatException.class)
+        .hasMessage(
+            path
+                + ": has 1073741832 bytes in Fortran order, at most 1073741824 are read: in NumPy,"
+                + " save numpy.ascontiguousarray(x)");
   }
 
   @Test
