@@ -84,11 +84,16 @@ public final class NpyFile extends TensorFile {
       throw bytes.wrong("has %s bytes after the data of %s", held - tensor.bytes(), tensor);
     }
     if (isFortran(tensor) && held > LARGEST_FORTRAN) {
-      throw bytes.wrong(
-          "has %s bytes in Fortran order, at most %s are read: in NumPy, save"
-              + " numpy.ascontiguousarray(x)",
-          held, LARGEST_FORTRAN);
+      throw tooLarge(tensor);
     }
+  }
+
+  private FormatException tooLarge(Tensor tensor) {
+    return new FormatException(
+        path(),
+        "has %s bytes in Fortran order, more than fit into memory: in NumPy, save"
+                .formatted(tensor.bytes())
+            + " numpy.ascontiguousarray(x)");
   }
 
   /** With one axis of more than one element, or without elements, the orders are the same. */
@@ -114,7 +119,12 @@ public final class NpyFile extends TensorFile {
 
   private synchronized MemorySegment fortran(Tensor tensor) throws IOException {
     if (fortran == null) {
-      MemorySegment all = Arena.ofAuto().allocate(tensor.bytes(), Long.BYTES);
+      MemorySegment all;
+      try {
+        all = Arena.ofAuto().allocate(tensor.bytes(), Long.BYTES);
+      } catch (OutOfMemoryError ignored) {
+        throw tooLarge(tensor);
+      }
       readElements(tensor, 0, header.order(), all);
       fortran = all;
     }

@@ -63,8 +63,20 @@ class LargeFileTest {
         .isInstanceOf(FormatException.class)
         .hasMessage(
             path
-                + ": has 1073741832 bytes in Fortran order, at most 1073741824 are read: in NumPy,"
-                + " save numpy.ascontiguousarray(x)");
+                + ": has 1073741832 bytes in Fortran order, more than fit into memory: in NumPy, save"
+                + " numpy.ascontiguousarray(x)");
+  }
+
+  @Test
+  void fortranOrderThatDoesNotFitIntoMemoryIsOneError() throws IOException {
+    NpyHeader header =
+        new NpyHeader(Dtype.F32, ByteOrder.LITTLE_ENDIAN, true, List.of(1L << 25, 2L));
+    Path path = sparse("a.npy", header.toBytes(), 1 << 28, new byte[1]);
+    assertThat(OpeningProcess.open(path, 1024)).isEqualTo("opened");
+    assertThat(OpeningProcess.open(path, 64))
+        .endsWith(
+            "a.npy: has 268435456 bytes in Fortran order, more than fit into memory: in NumPy, save"
+                + " numpy.ascontiguousarray(x)");
   }
 
   @Test

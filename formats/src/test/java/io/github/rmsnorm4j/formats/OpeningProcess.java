@@ -7,7 +7,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A process with a heap of some MiB in the locale C, which opens a file and says how it went. */
+/**
+ * A process with a heap of some MiB in the locale C, which opens a file, reads the first element of
+ * each tensor, and says how it went.
+ */
 final class OpeningProcess {
   private OpeningProcess() {}
 
@@ -25,8 +28,10 @@ final class OpeningProcess {
   }
 
   public static void main(String[] args) throws IOException {
-    try {
-      TensorFile.open(Path.of(args[0])).close();
+    try (TensorFile file = TensorFile.open(Path.of(args[0]))) {
+      for (Tensor tensor : file.tensors()) {
+        Values.range(file, tensor, 0, Math.min(1, tensor.elements()));
+      }
       System.out.println("opened");
     } catch (FormatException e) {
       System.out.println(e.getMessage());
