@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.formats;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -77,27 +76,26 @@ public final class GgufFile extends TensorFile {
     int count = split(COUNT);
     int number = split(NUMBER);
     if (number >= count || count > ShardIndex.MOST_SHARDS) {
-      throw new FormatException(
-          path(),
-          "is part %s of %s, at most %s parts are read"
-              .formatted(number + 1L, count, ShardIndex.MOST_SHARDS));
+      throw wrong(
+          "is part %s of %s, at most %s parts are read",
+          number + 1L, count, ShardIndex.MOST_SHARDS);
     }
     String name = path().getFileName().toString();
     if (!name.endsWith(ending(number, count))) {
-      throw new FormatException(
-          path(),
-          "is part %s of %s: its name must end in %s, as those of the other parts beside it"
-              .formatted(number + 1, count, ending(number, count)));
+      throw wrong(
+          "is part %s of %s: its name must end in %s, as those of the other parts beside it",
+          number + 1, count, ending(number, count));
     }
     String start = name.substring(0, name.length() - ending(number, count).length());
-    List<GgufFile> parts = new ArrayList<>();
+    List<StoredBytes> sources = new ArrayList<>();
     Map<String, Place> places = new LinkedHashMap<>();
+    GgufFile first = this;
     for (int i = 0; i < count; i++) {
-      GgufFile part =
-          i == number ? this : openPart(path().resolveSibling(start + ending(i, count)));
+      GgufFile part = i == number ? this : openPart(start + ending(i, count));
       opened.add(part);
-      parts.add(part);
-      part.requirePart(i, parts.getFirst().fields());
+      first = i == 0 ? part : first;
+      part.requirePart(i, first.fields());
+      sources.addAll(part.sources());
       for (Place place : part.places()) {
         if (places.put(place.tensor().name(), place) != null) {
           throw new FormatException(
@@ -105,23 +103,19 @@ public final class GgufFile extends TensorFile {
         }
       }
     }
-    GgufFile first = parts.getFirst();
     if (first.split(TENSORS) != places.size()) {
-      throw new FormatException(
-          first.path(),
-          "says that there are %s tensors, and its %s parts have %s"
-              .formatted(first.split(TENSORS), count, places.size()));
+      throw first.wrong(
+          "says that there are %s tensors, and its %s parts have %s",
+          first.split(TENSORS), count, places.size());
     }
-    return new GgufFile(
-        parts.stream().flatMap(part -> part.sources().stream()).toList(), first.header, places);
+    return new GgufFile(sources, first.header, places);
   }
 
-  private GgufFile openPart(Path part) throws IOException {
+  private GgufFile openPart(String name) throws IOException {
     try {
-      return open(part, GgufFile.class);
+      return open(path().resolveSibling(name), GgufFile.class);
     } catch (NoSuchFileException ignored) {
-      throw new FormatException(
-          path(), "is one part of several, and %s is missing".formatted(part.getFileName()));
+      throw wrong("is one part of several, and %s is missing", name);
     }
   }
 
@@ -135,7 +129,7 @@ public final class GgufFile extends TensorFile {
         && whole.value().bitLength() < Integer.SIZE) {
       return whole.value().intValue();
     }
-    throw new FormatException(path(), "is one part of several, and has no count " + key);
+    throw wrong("is one part of several, and has no count %s", key);
   }
 
   /** What two parts say of the model must be the same; most have only what says how it is split. */
@@ -146,21 +140,14 @@ public final class GgufFile extends TensorFile {
       GgufValue value = header.fields.get(field.getKey());
       boolean needed = field.getKey().startsWith(SPLIT);
       if (value == null ? needed : !value.equals(field.getValue())) {
-        throw new FormatException(
-            path(),
-            "is not part %s of this model: its %s is %s, and should be %s"
-                .formatted(
-                    number + 1,
-                    Printable.shortened(field.getKey()),
-                    value == null ? "missing" : Printable.shortened(value.text()),
-                    Printable.shortened(field.getValue().text())));
+        throw wrong(
+            "is not part %s of this model: its %s is %s, and should be %s",
+            number + 1,
+            Printable.shortened(field.getKey()),
+            value == null ? "missing" : Printable.shortened(value.text()),
+            Printable.shortened(field.getValue().text()));
       }
     }
-  }
-
-  /** {@return the version of the format, 2 or 3} */
-  public int version() {
-    return header.version;
   }
 
   /** {@return the metadata with its types, by keys, in the order of the file} */

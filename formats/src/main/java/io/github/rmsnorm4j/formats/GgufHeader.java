@@ -57,9 +57,6 @@ final class GgufHeader {
   private final StoredBytes bytes;
   private final GgufReader in;
 
-  /** 2 or 3. */
-  final int version;
-
   /** The metadata, in the order of the file. */
   final LinkedHashMap<String, GgufValue> fields = new LinkedHashMap<>();
 
@@ -77,7 +74,7 @@ final class GgufHeader {
     this.bytes = bytes;
     this.in = new GgufReader(bytes);
     in.skip(MAGIC.length);
-    version = (int) in.signed(4);
+    int version = (int) in.signed(4);
     if (version != 0 && (version & 0xffff) == 0) {
       throw bytes.wrong("is a big-endian GGUF file, only little-endian ones are read");
     }

@@ -14,6 +14,8 @@ import java.io.CharConversionException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -48,6 +50,9 @@ public final class JsonFile {
    * @throws IOException if it is missing, is no file, or cannot be read
    */
   public static Map<String, Object> read(Path file) throws IOException {
+    if (Files.exists(file) && !Files.isRegularFile(file)) {
+      throw new FileSystemException(file.toString(), null, "is not a regular file");
+    }
     try (StoredBytes bytes = StoredBytes.open(file)) {
       if (bytes.size > LONGEST_FILE) {
         throw bytes.wrong("has %s bytes, at most %s are read", bytes.size, LONGEST_FILE);

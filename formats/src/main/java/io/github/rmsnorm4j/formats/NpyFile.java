@@ -38,7 +38,7 @@ public final class NpyFile extends TensorFile {
     super(
         bytes.path, List.of(bytes), Map.of("", new Place(preamble.tensor, bytes, preamble.bytes)));
     header = preamble.header;
-    checkSize(bytes, preamble.tensor, bytes.size - preamble.bytes);
+    checkSize(preamble.tensor, bytes.size - preamble.bytes);
   }
 
   private static Preamble preamble(StoredBytes bytes) throws IOException {
@@ -75,13 +75,13 @@ public final class NpyFile extends TensorFile {
   }
 
   /** NumPy ignores bytes after the array. They are refused, so that they are not lost. */
-  private void checkSize(StoredBytes bytes, Tensor tensor, long held) throws FormatException {
+  private void checkSize(Tensor tensor, long held) throws FormatException {
     if (held < tensor.bytes()) {
-      throw bytes.wrong(
+      throw wrong(
           "is truncated: %s needs %s bytes of data, the file has %s", tensor, tensor.bytes(), held);
     }
     if (held > tensor.bytes()) {
-      throw bytes.wrong("has %s bytes after the data of %s", held - tensor.bytes(), tensor);
+      throw wrong("has %s bytes after the data of %s", held - tensor.bytes(), tensor);
     }
     if (isFortran(tensor) && held > LARGEST_FORTRAN) {
       throw tooLarge(tensor);
@@ -89,11 +89,10 @@ public final class NpyFile extends TensorFile {
   }
 
   private FormatException tooLarge(Tensor tensor) {
-    return new FormatException(
-        path(),
+    return wrong(
         "has %s bytes in Fortran order, more than fit into memory: in NumPy, save"
-                .formatted(tensor.bytes())
-            + " numpy.ascontiguousarray(x)");
+            + " numpy.ascontiguousarray(x)",
+        tensor.bytes());
   }
 
   /** With one axis of more than one element, or without elements, the orders are the same. */

@@ -87,12 +87,12 @@ public final class SafetensorsFile extends TensorFile {
       covered = place.end();
     }
     if (covered > bytes.size) {
-      throw bytes.wrong(
+      throw wrong(
           "is truncated: its tensors need %s bytes of data, the file has %s",
           covered - dataStart, bytes.size - dataStart);
     }
     if (covered < bytes.size) {
-      throw bytes.wrong("has %s bytes after its last tensor", bytes.size - covered);
+      throw wrong("has %s bytes after its last tensor", bytes.size - covered);
     }
   }
 

@@ -30,11 +30,19 @@ public final class ShardedFile extends TensorFile {
   private final Map<String, String> metadata;
 
   private ShardedFile(
-      Path path, ShardIndex index, List<SafetensorsFile> shards, Map<String, Place> places) {
+      Path path, ShardIndex index, List<SafetensorsFile> shards, Map<String, Place> places)
+      throws FormatException {
     super(path, shards.stream().flatMap(shard -> shard.sources().stream()).toList(), places);
     this.index = index;
     this.shards = List.copyOf(shards);
     this.metadata = inAll(shards);
+    for (Map.Entry<String, String> entry : index.shardOf.entrySet()) {
+      if (!places.containsKey(entry.getKey())) {
+        throw wrong(
+            "the shard %s lacks the tensor '%s', which the index says is there",
+            entry.getValue(), Printable.shortened(entry.getKey()));
+      }
+    }
   }
 
   static ShardedFile ofIndex(Path path) throws IOException {
@@ -46,14 +54,12 @@ public final class ShardedFile extends TensorFile {
         (List<SafetensorsFile> opened) -> {
           Map<String, Place> places = new LinkedHashMap<>();
           for (String name : index.shards) {
-            SafetensorsFile shard = openShard(path, name);
-            opened.add(shard);
-            for (Place place : shard.places()) {
+            opened.add(openShard(path, name));
+            for (Place place : opened.getLast().places()) {
               checkNamed(path, index, name, place.tensor());
               places.put(place.tensor().name(), place);
             }
           }
-          checkAllThere(path, index, places);
           return new ShardedFile(path, index, opened, places);
         });
   }
@@ -77,18 +83,6 @@ public final class ShardedFile extends TensorFile {
       throw new FormatException(
           path,
           "the shard %s has the tensor '%s', which %s".formatted(shard, tensor.label(), where));
-    }
-  }
-
-  private static void checkAllThere(Path path, ShardIndex index, Map<String, Place> places)
-      throws FormatException {
-    for (Map.Entry<String, String> entry : index.shardOf.entrySet()) {
-      if (!places.containsKey(entry.getKey())) {
-        throw new FormatException(
-            path,
-            "the shard %s lacks the tensor '%s', which the index says is there"
-                .formatted(entry.getValue(), Printable.shortened(entry.getKey())));
-      }
     }
   }
 

@@ -180,19 +180,4 @@ final class StoredBytes implements Closeable {
       channel.close();
     }
   }
-
-  /** Closes all, whether closing one of them fails or not. */
-  static void close(List<StoredBytes> files) throws IOException {
-    IOException failure = null;
-    for (StoredBytes file : files) {
-      try {
-        file.close();
-      } catch (IOException e) {
-        failure = e;
-      }
-    }
-    if (failure != null) {
-      throw failure;
-    }
-  }
 }

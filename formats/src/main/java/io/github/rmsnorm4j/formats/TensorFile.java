@@ -207,9 +207,7 @@ public abstract sealed class TensorFile implements Closeable
    * @throws FormatException if the file has no tensor of that name
    */
   public final Tensor tensor(String name) throws FormatException {
-    return find(name)
-        .orElseThrow(
-            () -> new FormatException(path, "has no tensor '" + Printable.shortened(name) + "'"));
+    return find(name).orElseThrow(() -> wrong("has no tensor '%s'", Printable.shortened(name)));
   }
 
   final Optional<Tensor> find(String name) {
@@ -292,6 +290,10 @@ public abstract sealed class TensorFile implements Closeable
     return place;
   }
 
+  final FormatException wrong(String problem, Object... values) {
+    return new FormatException(path, problem.formatted(values));
+  }
+
   final IllegalArgumentException notOfThisFile(Tensor tensor) {
     return new IllegalArgumentException(path + " has no tensor " + tensor);
   }
@@ -323,7 +325,9 @@ public abstract sealed class TensorFile implements Closeable
     try {
       return joining.from(opened);
     } catch (Throwable e) {
-      StoredBytes.close(opened.stream().flatMap(file -> file.sources().stream()).toList());
+      for (P file : opened) {
+        file.close();
+      }
       throw e;
     }
   }
@@ -331,6 +335,8 @@ public abstract sealed class TensorFile implements Closeable
   /** Closes the files; what was read from them stays. */
   @Override
   public final void close() throws IOException {
-    StoredBytes.close(sources);
+    for (StoredBytes bytes : sources) {
+      bytes.close();
+    }
   }
 }

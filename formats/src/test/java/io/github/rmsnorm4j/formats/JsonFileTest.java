@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -130,8 +131,8 @@ class JsonFileTest {
         .isInstanceOf(FormatException.class)
         .hasMessage(file + ": has 1048577 bytes, at most 1048576 are read");
     assertThatThrownBy(() -> JsonFile.read(folder))
-        .isInstanceOf(FormatException.class)
-        .hasMessage(folder + ": is a folder, not a file");
+        .isInstanceOf(FileSystemException.class)
+        .hasMessage(folder + ": is not a regular file");
     Path missing = folder.resolve("none.json");
     assertThatThrownBy(() -> JsonFile.read(missing))
         .isInstanceOf(NoSuchFileException.class)
