@@ -82,7 +82,7 @@ public final class DequantizedFile extends TensorFile {
   @Override
   void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
     QuantizedTensor of = quantized.get(tensor.name());
-    if (of == null) {
+    if (of == null || !of.elements().equals(tensor)) {
       file.readElements(tensor, first, count, into);
       return;
     }

@@ -29,15 +29,17 @@ record FileSignature(Pattern name, Pattern start, String problem) {
           of(
               "version https://[a-z-]+[.]github[.]com/spec/",
               "is a Git LFS pointer: run git lfs pull"),
-          of("\\{\\s*\"error\"\\s*:", "is the error message of a server" + AGAIN),
           of(
-              "(\u00ef\u00bb\u00bf)?\\s*<(!|\\?xml|(?i:html|head))",
+              "\\{\\s*\"(errors?|message|detail)\"\\s*:",
+              "is the error message of a server" + AGAIN),
+          of(
+              "(\u00ef\u00bb\u00bf)?\\s*<(!|\\?xml|(?i:html|head|body|error))",
               "is a page of HTML or XML" + AGAIN),
           of("PAR1", PARQUET),
           of("[.]parquet$", "", PARQUET),
           of("[.]npz$", "", ARRAYS),
-          of("PK\3\4.{26}[^/\0]*[.]npy", ARRAYS),
-          of("PK\3\4.{26}[^/\0]+/([.]?(data|format_)|version|byteorder|code/)", PICKLE),
+          of("PK\3\4.{26}[\\w./ -]*[.]npy", ARRAYS),
+          of("PK\3\4.{26}[\\w. -]+/([.]?(data|format_)|version|byteorder|code/)", PICKLE),
           of("[.](bin|pt|pth|ckpt)$", "PK", PICKLE),
           of("PK(\3\4|\5\6)", "is a zip archive: extract it first, for example with unzip"),
           of("\u0080[\2-\5]", PICKLE),

@@ -93,6 +93,18 @@ class DequantizedFileTest {
   }
 
   @Test
+  void aTensorOfTheSameNameIsNotRead() throws IOException {
+    Path path = folder.resolve("q.safetensors");
+    write(path, QuantizedType.Q8_0, 2, 32);
+    try (DequantizedFile file = DequantizedFile.open(path)) {
+      for (Dtype dtype : List.of(Dtype.F32, Dtype.F16)) {
+        Tensor stranger = new Tensor("h", dtype, List.of(1L, 32L));
+        assertThatIllegalArgumentException().isThrownBy(() -> Values.all(file, stranger));
+      }
+    }
+  }
+
+  @Test
   void otherTensorsAreAsStored() throws IOException {
     Path path = folder.resolve("x.safetensors");
     Tensor first = new Tensor("first", Dtype.F32, List.of(1L));
