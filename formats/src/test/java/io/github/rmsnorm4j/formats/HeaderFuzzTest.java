@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.github.rmsnorm4j.formats.testing.Allocated;
+import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import io.github.rmsnorm4j.formats.testing.Mutation;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
@@ -41,6 +43,7 @@ class HeaderFuzzTest {
     NPY,
     SAFETENSORS,
     GGUF,
+    SPLIT,
     JSON;
 
     /** A file that is right. */
@@ -49,12 +52,14 @@ class HeaderFuzzTest {
         case NPY -> TestFiles.golden(HeaderFuzzTest.NPY.get(random.nextInt(6)));
         case SAFETENSORS -> TestFiles.golden("mixed.safetensors");
         case GGUF -> TestFiles.golden("mixed.gguf");
+        case SPLIT -> part(0).tensor("t", GgufBytes.F32, new byte[8], 2).toBytes();
         case JSON -> INDEX.replace('\'', '"').getBytes();
       };
     }
 
     Path path(Path folder) {
-      return folder.resolve("fuzzed." + name().toLowerCase(Locale.ROOT));
+      return folder.resolve(
+          this == SPLIT ? FIRST_PART : "fuzzed." + name().toLowerCase(Locale.ROOT));
     }
   }
 
@@ -63,6 +68,8 @@ class HeaderFuzzTest {
       {'metadata': {'total_size': 16, 'by': 'x'},
        'weight_map': {'t': 'a.safetensors', 'u': 'b.safetensors', 'v': 'b.safetensors'}}
       """;
+
+  private static final String FIRST_PART = "fuzzed-00001-of-00002.gguf";
 
   @TempDir Path folder;
 
@@ -81,7 +88,16 @@ class HeaderFuzzTest {
     }
   }
 
+  private static GgufBytes part(int number) {
+    return new GgufBytes()
+        .uint32("split.no", number)
+        .uint32("split.count", 2)
+        .uint32("split.tensors.count", 2);
+  }
+
   private static void writeShards(Path folder) throws IOException {
+    byte[] second = part(1).tensor("u", GgufBytes.F32, new byte[4], 1).toBytes();
+    Files.write(folder.resolve(FIRST_PART.replace("01", "02")), second);
     String t = TestFiles.entry("t", "F32", "[2]", 0, 8);
     String u = TestFiles.entry("u", "F32", "[1]", 0, 4);
     String v = TestFiles.entry("v", "F32", "[1]", 4, 8);
@@ -137,9 +153,11 @@ class HeaderFuzzTest {
   private void check(Path path, String which) throws Exception {
     String message = null;
     List<Tensor> tensors = null;
+    List<Path> files = null;
     try (TensorFile file = TensorFile.open(path)) {
       readAll(file);
       tensors = file.tensors();
+      files = path.toString().endsWith(".json") ? List.of(path) : file.files();
       opened++;
     } catch (FormatException e) {
       refused++;
@@ -151,7 +169,11 @@ class HeaderFuzzTest {
       assertThat(message).describedAs(which).matches("[^\\p{Cntrl}]{1,1000}");
     }
     if (tensors != null && !path.toString().endsWith(".npy")) {
-      assertThat(names(tensors)).describedAs(which).isEqualTo(OtherReaders.names(path));
+      List<String> names = new ArrayList<>();
+      for (Path file : files) {
+        names.addAll(OtherReaders.names(file));
+      }
+      assertThat(names(tensors)).describedAs(which).containsExactlyInAnyOrderElementsOf(names);
     }
   }
 
