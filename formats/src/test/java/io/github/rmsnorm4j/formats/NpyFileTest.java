@@ -167,6 +167,15 @@ class NpyFileTest {
   }
 
   @Test
+  void anArrayWithoutElementsHasNoOrder() throws IOException {
+    for (List<Long> shape : List.of(List.of(0L, 3L, 2L), List.of(3L, 2L, 0L))) {
+      try (TensorFile file = TensorFile.open(fortran(shape, true))) {
+        assertThat(Values.all(file, file.tensor(""))).isEmpty();
+      }
+    }
+  }
+
+  @Test
   void readsFloat16InFortranOrder() throws IOException {
     byte[] header =
         new NpyHeader(Dtype.F16, ByteOrder.LITTLE_ENDIAN, true, List.of(2L, 3L)).toBytes();
