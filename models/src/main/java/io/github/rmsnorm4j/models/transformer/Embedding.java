@@ -1,59 +1,55 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 import java.lang.foreign.MemorySegment;
 
 /** Tokens to rows of the embedding (V, d), to which learned positions (P, d) add theirs. */
 final class Embedding {
-  private final Learned weight;
+  private final Tape tape;
+  private final Variable weight;
 
   /** Null where positions are rotations. */
-  private final Learned positionWeight;
+  private final Variable positions;
 
-  private final Positions positions;
-  private final int sequence;
+  private final int[] tokens;
+  private final Variable y;
 
-  Embedding(Setup setup) {
-    weight = setup.weights().learned(ParameterLayout.EMBEDDING + ".weight");
-    positionWeight = setup.weights().learnedOrNull(ParameterLayout.POSITIONS + ".weight");
-    positions = setup.positions();
-    sequence = setup.sequence();
+  /** The tokens (N) of each pass are there before it begins; y is (N, d). */
+  Embedding(Tape tape, int[] tokens, Variable y) {
+    this.tape = tape;
+    this.tokens = tokens;
+    this.y = y;
+    weight = tape.learned(ParameterLayout.EMBEDDING + ".weight");
+    positions = tape.learned(ParameterLayout.POSITIONS + ".weight");
+    tape.add(Part.REST, this::forward, this::backward);
   }
 
-  /** tokens (N) to y (N, d). */
-  void forward(int[] tokens, Matrix y) {
-    long bytes = (long) y.columns * Float.BYTES;
-    for (int n = 0; n < y.rows; n++) {
-      MemorySegment.copy(weight.values.segment, tokens[n] * bytes, y.segment, n * bytes, bytes);
-    }
-    if (positionWeight != null) {
-      addPositions(y);
-    }
-  }
-
-  private void addPositions(Matrix y) {
-    Floats from = positionWeight.values.floats();
-    Floats to = y.floats();
-    for (int n = 0; n < y.rows; n++) {
-      long row = (long) n * y.columns;
-      long position = (long) (positions.past() + n % sequence) * y.columns;
-      for (int i = 0; i < y.columns; i++) {
-        to.set(row + i, to.get(row + i) + from.get(position + i));
+  private void forward() {
+    int d = y.values.columns;
+    long bytes = (long) d * Float.BYTES;
+    MemorySegment rows = y.values.segment;
+    for (int n = 0; n < tokens.length; n++) {
+      MemorySegment.copy(weight.values.segment, tokens[n] * bytes, rows, n * bytes, bytes);
+      if (positions != null) {
+        int position = tape.past() + n % tape.sequence;
+        addRow(positions.values.floats(), position, y.values.floats(), n, d);
       }
     }
   }
 
   /** The gradient of each row goes to its token. */
-  void backward(int[] tokens, Matrix dy) {
-    Floats from = dy.floats();
-    Floats to = weight.gradient().floats();
-    int d = dy.columns;
-    for (int n = 0; n < dy.rows; n++) {
-      long row = (long) n * d;
-      long token = (long) tokens[n] * d;
-      for (int i = 0; i < d; i++) {
-        to.set(token + i, to.get(token + i) + from.get(row + i));
-      }
+  private void backward() {
+    for (int n = 0; n < tokens.length; n++) {
+      Floats gradient = weight.gradient().floats();
+      addRow(y.gradient().floats(), n, gradient, tokens[n], y.values.columns);
+    }
+  }
+
+  private static void addRow(Floats from, int row, Floats to, int toRow, int d) {
+    for (int i = 0; i < d; i++) {
+      long at = (long) toRow * d + i;
+      to.set(at, to.get(at) + from.get((long) row * d + i));
     }
   }
 }

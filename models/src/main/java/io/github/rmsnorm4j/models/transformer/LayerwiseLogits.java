@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.TensorFile;
-import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -10,9 +9,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -109,9 +108,16 @@ public final class LayerwiseLogits implements Closeable {
     try (Arena arena = Arena.ofShared()) {
       Matrix stream = Matrix.allocate(arena, tokens.length, config.width());
       embed(reader, tokens, stream);
-      runBlocks(reader, stream);
+      List<String> blocks =
+          IntStream.range(0, config.layers()).mapToObj(ParameterLayout::block).toList();
+      run(reader, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
       if (config.hasFinalNorm()) {
-        normalise(reader, stream);
+        String norm = ParameterLayout.FINAL_NORM;
+        run(
+            reader,
+            stream,
+            List.of(norm),
+            (tape, x) -> new Block(tape).normed(norm, x, "stream", false));
       }
       return head(reader, stream);
     }
@@ -126,92 +132,58 @@ public final class LayerwiseLogits implements Closeable {
     Model.requireTokens("tokens", tokens, 0, config.vocabulary());
   }
 
-  /** One sequence; activations live as long as the weights of its layers. */
-  private static Setup setup(Weights weights, int sequence, Arena arena) {
-    Positions positions = new Positions(sequence, false);
-    return new Setup(weights, 1, sequence, positions, 1, Arithmetic.PLAIN, arena, new StepTimes());
-  }
-
-  /** The embedding of a vocabulary that has the tokens of the sequence alone, in its order. */
-  private void embed(TensorReader reader, int[] tokens, Matrix to) throws IOException {
-    int[] order = IntStream.range(0, tokens.length).toArray();
-    List<Parameter> rows = new ArrayList<>();
-    rows.add(rows(ParameterLayout.EMBEDDING, tokens.length, 0));
+  private void embed(TensorReader reader, int[] tokens, Matrix stream) throws IOException {
+    long bytes = (long) config.width() * Float.BYTES;
+    for (int n = 0; n < tokens.length; n++) {
+      MemorySegment row = stream.segment.asSlice(n * bytes, bytes);
+      stored.readRows(reader, ParameterLayout.EMBEDDING, tokens[n], row);
+    }
     if (config.form().learnedPositions()) {
-      long end = ParameterLayout.end(rows);
-      rows.add(rows(ParameterLayout.POSITIONS, tokens.length, end));
-    }
-    try (Arena arena = Arena.ofShared();
-        Weights weights = new Weights(config, rows)) {
-      MemorySegment embedding = weights.values(rows.getFirst());
-      long bytes = (long) config.width() * Float.BYTES;
-      for (int n = 0; n < tokens.length; n++) {
-        MemorySegment row = embedding.asSlice(n * bytes, bytes);
-        stored.readRows(reader, ParameterLayout.EMBEDDING, tokens[n], row);
-      }
-      if (config.form().learnedPositions()) {
-        stored.readRows(reader, ParameterLayout.POSITIONS, 0, weights.values(rows.getLast()));
-      }
-      new Embedding(setup(weights, tokens.length, arena)).forward(order, to);
-    }
-  }
-
-  private Parameter rows(String name, int rows, long offset) {
-    return new Parameter(name + ".weight", List.of(rows, config.width()), offset, Role.MATRIX);
-  }
-
-  /** All blocks have the same shapes, so each uses the memory of the one before it. */
-  private void runBlocks(TensorReader reader, Matrix stream) throws IOException {
-    List<Parameter> first = block(0);
-    try (Arena arena = Arena.ofShared();
-        Weights weights = new Weights(config, first)) {
-      Setup setup = setup(weights, stream.rows, arena);
-      Block block = new Block(setup, ParameterLayout.block(0), new Rotary(setup));
-      for (int i = 0; i < config.layers(); i++) {
-        reader.read(stored.tensors(block(i)), weights.values());
-        block.input().take(stream);
-        stream.copyFrom(block.forward(stream, NormedInput.bare()));
+      try (Arena arena = Arena.ofShared()) {
+        Matrix positions = Matrix.allocate(arena, stream.rows, stream.columns);
+        stored.readRows(reader, ParameterLayout.POSITIONS, 0, positions.segment);
+        stream.add(positions);
       }
     }
   }
 
-  private List<Parameter> block(int i) {
-    return parameters(ParameterLayout.block(i) + ".");
+  /**
+   * Runs layers of the same shapes one after the other; each takes the memory of the one before.
+   */
+  private void run(
+      TensorReader reader,
+      Matrix stream,
+      List<String> names,
+      BiFunction<Tape, Variable, Variable> layer)
+      throws IOException {
+    try (Weights weights = new Weights(config, parameters(names.getFirst()));
+        Tape tape = new Tape(weights, stream.rows)) {
+      Variable y = layer.apply(tape, new Variable(stream, () -> stream));
+      for (String name : names) {
+        reader.read(stored.tensors(parameters(name)), weights.values());
+        tape.forward();
+        stream.copyFrom(y.values);
+      }
+    }
   }
 
-  private List<Parameter> parameters(String prefix) {
+  private List<Parameter> parameters(String name) {
     return ParameterLayout.moved(
-        config.parameters().stream().filter(p -> p.name().startsWith(prefix)).toList());
-  }
-
-  private void normalise(TensorReader reader, Matrix stream) throws IOException {
-    List<Parameter> parameters = parameters(ParameterLayout.FINAL_NORM + ".");
-    try (Arena arena = Arena.ofShared();
-        Weights weights = new Weights(config, parameters)) {
-      reader.read(stored.tensors(parameters), weights.values());
-      Setup setup = setup(weights, stream.rows, arena);
-      Matrix y = setup.allocate(stream.rows, stream.columns);
-      NormLayer.of(setup, ParameterLayout.FINAL_NORM).forward(stream, y);
-      stream.copyFrom(y);
-    }
+        config.parameters().stream().filter(p -> p.name().startsWith(name + ".")).toList());
   }
 
   private float[] head(TensorReader reader, Matrix stream) throws IOException {
     String name = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
     int d = config.width();
     int most = Math.min(config.vocabulary(), Math.max(1, HEAD_PIECE / d));
-    Parameter piece = rows(name, most, 0);
     float[] logits = new float[stream.rows * config.vocabulary()];
-    try (Arena arena = Arena.ofShared();
-        Weights weights = new Weights(config, List.of(piece))) {
-      Setup setup = setup(weights, stream.rows, arena);
-      Linear head = new Linear(setup, name);
-      Matrix y = setup.allocate(stream.rows, most);
+    try (Arena arena = Arena.ofShared()) {
+      Matrix piece = Matrix.allocate(arena, most, d);
+      Matrix y = Matrix.allocate(arena, stream.rows, most);
       for (int first = 0; first < config.vocabulary(); first += most) {
         int rows = Math.min(most, config.vocabulary() - first);
-        stored.readRows(
-            reader, name, first, weights.values().asSlice(0, (long) rows * d * Float.BYTES));
-        head.forward(stream, y, false);
+        stored.readRows(reader, name, first, piece.block(0, 0, rows, d).segment);
+        MatrixProduct.PLAIN_JAVA.multiply(stream, false, piece, true, 1, 0, y);
         for (int n = 0; n < y.rows; n++) {
           int to = n * config.vocabulary() + first;
           long from = (long) n * most * Float.BYTES;

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.models.internal.Floats;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.DoubleUnaryOperator;
 
 /**
  * A matrix of float32 in native memory, row-major, its rows {@code stride} elements apart. Many
@@ -25,6 +26,7 @@ public final class Matrix {
   final int stride;
 
   private Rows asRows;
+  private Matrix[] tiles;
   private Floats floats;
 
   private Matrix(MemorySegment segment, int rows, int columns, int stride) {
@@ -97,15 +99,22 @@ public final class Matrix {
         segment.asSlice(first * Float.BYTES, elements * Float.BYTES), rows, columns, stride);
   }
 
-  /** The same elements, without gaps, in rows of another length; a view. */
-  Matrix withColumns(int columns) {
-    return of(segment, Math.toIntExact(elements() / columns), columns);
+  /** The blocks of one size that it is cut into, first those of its first rows; views. */
+  Matrix[] tiles(int rows, int columns) {
+    if (tiles == null) {
+      int across = this.columns / columns;
+      tiles = new Matrix[this.rows / rows * across];
+      for (int i = 0; i < tiles.length; i++) {
+        tiles[i] = block(i / across * rows, i % across * columns, rows, columns);
+      }
+    }
+    return tiles;
   }
 
-  /** The same elements as norms take them. */
-  Rows asRows() {
+  /** The same elements as norms take them, in rows of one width. */
+  Rows asRows(int width) {
     if (asRows == null) {
-      asRows = Rows.of(segment, ElementType.FLOAT32, rows, columns, stride);
+      asRows = Rows.of(segment, ElementType.FLOAT32, Math.toIntExact(elements() / width), width);
     }
     return asRows;
   }
@@ -140,6 +149,15 @@ public final class Matrix {
     long n = elements();
     for (long i = 0; i < n; i++) {
       to.set(i, to.get(i) + from.get(i));
+    }
+  }
+
+  /** Replaces each element by what a function makes of it, rounded. */
+  void replaceEach(DoubleUnaryOperator function) {
+    Floats values = floats();
+    long n = elements();
+    for (long i = 0; i < n; i++) {
+      values.set(i, (float) function.applyAsDouble(values.get(i)));
     }
   }
 

@@ -1,8 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import static io.github.rmsnorm4j.models.internal.Requirement.requireBetween;
-
-import java.lang.foreign.Arena;
+import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -23,25 +21,15 @@ import java.lang.foreign.MemorySegment;
  * weights are their owner's.
  */
 public final class Model implements AutoCloseable {
-  private final Arena arena = Arena.ofShared();
-  private final Setup setup;
-  private final Embedding embedding;
-  private final Block[] blocks;
-  private final NormedInput headInput;
-  private final Linear head;
+  private final Tape tape;
   private final CrossEntropy crossEntropy = new CrossEntropy();
   private final int[] tokens;
 
-  /** (N, d): before the first block. */
-  private final Matrix embedded;
-
   /** (N, V). */
-  private final Matrix logits;
+  private final Variable logits;
 
-  private Matrix stream;
-  private Matrix dlogits;
+  private boolean forwardDone;
   private boolean lossTaken;
-  private Scratch scratch;
   private DepthObserver observer;
 
   /**
@@ -56,36 +44,42 @@ public final class Model implements AutoCloseable {
    *     config's positions, or a batch has more than 2^31 tokens
    */
   public Model(Weights weights, int batch, int sequence, int threads, Arithmetic arithmetic) {
-    this(weights, batch, sequence, new Positions(sequence, false), threads, arithmetic);
+    this(new Tape(weights, batch, sequence, sequence, false, threads, arithmetic));
   }
 
-  private Model(
-      Weights weights,
-      int batch,
-      int sequence,
-      Positions positions,
-      int threads,
-      Arithmetic arithmetic) {
-    ModelConfig config = weights.config();
-    requireBetween("batch", batch, 1, Integer.MAX_VALUE / Math.max(sequence, 1));
-    requireBetween("sequence", positions.capacity, 1, config.maxPositions());
-    requireBetween("threads", threads, 1, Integer.MAX_VALUE);
-    setup =
-        new Setup(weights, batch, sequence, positions, threads, arithmetic, arena, new StepTimes());
-    embedding = new Embedding(setup);
-    Rotary rotary = new Rotary(setup);
-    blocks = new Block[config.layers()];
-    for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = new Block(setup, ParameterLayout.block(i), rotary);
+  private Model(Tape tape) {
+    this.tape = tape;
+    ModelConfig config = tape.config;
+    tokens = new int[tape.rows()];
+    Variable x = tape.stream();
+    new Embedding(tape, tokens, x);
+    observe(0, x);
+    Block block = new Block(tape);
+    for (int i = 0; i < config.layers(); i++) {
+      x = block.add(ParameterLayout.block(i), x);
+      observe(i + 1, x);
     }
-    headInput =
-        config.hasFinalNorm()
-            ? NormedInput.of(setup, ParameterLayout.FINAL_NORM)
-            : NormedInput.bare();
-    head = new Linear(setup, config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD);
-    embedded = setup.allocate(setup.rows(), config.width());
-    logits = setup.allocate(setup.rows(), config.vocabulary());
-    tokens = new int[setup.rows()];
+    if (config.hasFinalNorm()) {
+      x = block.normed(ParameterLayout.FINAL_NORM, x, "stream", false);
+    }
+    logits = tape.variable(config.vocabulary(), "logits");
+    String head = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
+    tape.linear(Part.REST, head, x, false, logits, false);
+  }
+
+  private void observe(int depth, Variable x) {
+    tape.add(
+        Part.REST,
+        () -> {
+          if (observer != null) {
+            observer.forward(depth, x.values.segment.asReadOnly());
+          }
+        },
+        () -> {
+          if (observer != null) {
+            observer.backward(depth, x.gradient().segment.asReadOnly());
+          }
+        });
   }
 
   /**
@@ -100,7 +94,7 @@ public final class Model implements AutoCloseable {
    * @throws IllegalArgumentException if positions is below 1 or above the config's
    */
   public static Model continuing(Weights weights, int positions, Arithmetic arithmetic) {
-    return new Model(weights, 1, 1, new Positions(positions, true), 1, arithmetic);
+    return new Model(new Tape(weights, 1, 1, positions, true, 1, arithmetic));
   }
 
   /**
@@ -113,28 +107,18 @@ public final class Model implements AutoCloseable {
    */
   public void forward(int[] batch) {
     checkTokens("tokens", batch, 0);
-    Positions positions = setup.positions();
-    if (positions.past() == positions.capacity) {
-      throw new IllegalStateException("all " + positions.capacity + " positions are taken");
+    if (tape.past() == tape.positions) {
+      throw new IllegalStateException("all " + tape.positions + " positions are taken");
     }
     System.arraycopy(batch, 0, tokens, 0, tokens.length);
-    embedding.forward(tokens, embedded);
-    Matrix x = embedded;
-    observeForward(0, x);
-    blocks[0].input().take(x);
-    for (int i = 0; i < blocks.length; i++) {
-      x = blocks[i].forward(x, i + 1 < blocks.length ? blocks[i + 1].input() : headInput);
-      observeForward(i + 1, x);
-    }
-    stream = headInput.get();
-    head.forward(stream, logits, false);
-    positions.advance(setup.sequence());
     lossTaken = false;
+    tape.forward();
+    forwardDone = true;
   }
 
   /** Forgets the tokens of a {@link #continuing} model: the next pass begins a new sequence. */
   public void restart() {
-    setup.positions().restart();
+    tape.restart();
   }
 
   /**
@@ -142,16 +126,16 @@ public final class Model implements AutoCloseable {
    * any other model}
    */
   public int past() {
-    return setup.positions().past();
+    return tape.past();
   }
 
   private void checkTokens(String name, int[] batch, int least) {
     if (batch.length != tokens.length) {
       throw new IllegalArgumentException(
           "%s has %s elements, a batch of %s x %s has %s"
-              .formatted(name, batch.length, setup.batch(), setup.sequence(), tokens.length));
+              .formatted(name, batch.length, tape.batch, tape.sequence, tokens.length));
     }
-    requireTokens(name, batch, least, setup.config().vocabulary());
+    requireTokens(name, batch, least, tape.config.vocabulary());
   }
 
   static void requireTokens(String name, int[] tokens, int least, int vocabulary) {
@@ -176,15 +160,12 @@ public final class Model implements AutoCloseable {
   public double loss(int[] targets) {
     checkTokens("targets", targets, -1);
     requireForward();
-    if (dlogits == null) {
-      dlogits = setup.allocate(setup.rows(), setup.config().vocabulary());
-    }
     lossTaken = true;
-    return crossEntropy.run(logits, targets, dlogits);
+    return crossEntropy.run(logits.values, targets, logits.gradient());
   }
 
   private void requireForward() {
-    if (stream == null) {
+    if (!forwardDone) {
       throw new IllegalStateException("there has been no forward pass");
     }
   }
@@ -196,11 +177,11 @@ public final class Model implements AutoCloseable {
    *     the model has no backward pass
    */
   public void backward() {
-    if (!setup.config().form().equals(BlockForm.LLAMA)) {
+    if (!tape.config.form().equals(BlockForm.LLAMA)) {
       throw new IllegalStateException(
           "a model with other blocks than a Llama's has no backward pass");
     }
-    if (setup.positions().continued || setup.arithmetic().narrowsRows()) {
+    if (tape.continues || tape.arithmetic.narrowsRows()) {
       throw new IllegalStateException(
           "a model that continues a sequence, or has rows of 16 bits, has no backward pass");
     }
@@ -208,32 +189,7 @@ public final class Model implements AutoCloseable {
       throw new IllegalStateException("there has been no loss to go back from");
     }
     lossTaken = false;
-    if (scratch == null) {
-      scratch = new Scratch(setup);
-    }
-    Matrix d = scratch.dstream;
-    head.backward(stream, dlogits, d, false);
-    if (headInput.norm != null) {
-      headInput.norm.backward(d, d);
-    }
-    for (int i = blocks.length; i > 0; i--) {
-      observeBackward(i, d);
-      blocks[i - 1].backward(d, scratch);
-    }
-    observeBackward(0, d);
-    embedding.backward(tokens, d);
-  }
-
-  private void observeForward(int depth, Matrix x) {
-    if (observer != null) {
-      observer.forward(depth, x.segment.asReadOnly());
-    }
-  }
-
-  private void observeBackward(int depth, Matrix d) {
-    if (observer != null) {
-      observer.backward(depth, d.segment.asReadOnly());
-    }
+    tape.backward();
   }
 
   /**
@@ -250,7 +206,7 @@ public final class Model implements AutoCloseable {
    * capacity of a {@link #continuing} model}
    */
   public int positions() {
-    return setup.positions().capacity;
+    return tape.positions;
   }
 
   /**
@@ -261,7 +217,7 @@ public final class Model implements AutoCloseable {
    */
   public MemorySegment logits() {
     requireForward();
-    return logits.segment.asReadOnly();
+    return logits.values.segment.asReadOnly();
   }
 
   /** {@return how many of the last loss's targets had the largest logit} */
@@ -276,12 +232,12 @@ public final class Model implements AutoCloseable {
 
   /** {@return the learned numbers that it was made with} */
   public Weights weights() {
-    return setup.weights();
+    return tape.weights;
   }
 
   /** {@return where the time of its passes went} */
   public StepTimes times() {
-    return setup.times();
+    return tape.times;
   }
 
   /** {@return tokens of a batch: sequences times their length} */
@@ -292,6 +248,6 @@ public final class Model implements AutoCloseable {
   /** Gives the memory of the activations back. */
   @Override
   public void close() {
-    arena.close();
+    tape.close();
   }
 }

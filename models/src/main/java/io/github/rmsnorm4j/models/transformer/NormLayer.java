@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
@@ -10,143 +9,139 @@ import io.github.rmsnorm4j.Saved;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
- * One of the library's norms at its place in the model. Gain and bias are rows of the model's
- * weights: each call reads them there, as they change with each step.
+ * One of the library's norms at its place in the model: {@code y = norm(x)}, also with a gate, or
+ * added to the residual stream. Gain and bias are rows of the model's weights: each call reads them
+ * there, as they change with each step.
  */
 final class NormLayer {
+  /**
+   * The largest stream, in bytes, of which {@link #forwardAndAdd} takes a copy to add to, because
+   * the stream must stay for the backward pass. On a Zen 5 one call took less time than three up to
+   * 2 MiB, and more from 8 MiB on: a larger copy has left the cache before the call reads it.
+   */
+  private static final long MOST_COPIED = 2 << 20;
+
+  private final Tape tape;
+  private final int width;
   private final Norm norm;
-  private final StepTimes times;
+  private final Variable x;
+  private final Variable y;
+  private final NarrowRows input;
+  private final NarrowRows output;
   private final Saved saved;
-
-  /** Null where rows are float32 in the norm as well. */
-  private final NarrowRows narrow;
-
-  /** Those of the gate; null where there is no gate, or rows are float32. */
-  private final NarrowRows narrowGate;
-
-  private final Learned learnedGain;
+  private final Variable gain;
 
   /** Null where there is no bias. */
-  private final Learned learnedBias;
+  private final Variable bias;
 
   private final float[] gainSum;
   private final float[] biasSum;
   private final ParameterGradients sums;
 
-  private NormLayer(NormSpec spec, int width, Setup setup, String name, int rows) {
-    Weights weights = setup.weights();
-    learnedGain = weights.learned(name + ".weight");
-    learnedBias = weights.learnedOrNull(name + ".bias");
-    Rows bias = learnedBias == null ? null : learnedBias.values.asRows();
+  /** The norm of the sum that this one is added to, if one call does both. */
+  private NormLayer next;
+
+  /** Whether the norm before this one writes y. */
+  boolean joined;
+
+  /** A norm of rows of a width, of which x and y may have several side by side. */
+  NormLayer(Tape tape, NormSpec spec, int width, String name, Variable x, Variable y) {
+    this.tape = tape;
+    this.width = width;
+    this.x = x;
+    this.y = y;
+    gain = tape.learned(name + ".weight");
+    bias = tape.learned(name + ".bias");
     norm =
         spec.builder(width)
-            .threads(setup.threads())
-            .backend(setup.arithmetic().backend())
+            .threads(tape.threads)
+            .backend(tape.arithmetic.backend())
             .build()
-            .withParameters(learnedGain.values.asRows(), bias);
-    times = setup.times();
-    saved = new Saved(Keep.INPUT, rows);
-    boolean narrows = setup.arithmetic().narrowsRows();
-    narrow = narrows ? new NarrowRows(setup, rows, norm.width()) : null;
-    boolean gated = spec.gate() != Gate.NONE;
-    narrowGate = narrows && gated ? new NarrowRows(setup, rows, norm.width()) : null;
-    gainSum = new float[norm.width()];
-    biasSum = learnedBias == null ? null : new float[norm.width()];
+            .withParameters(
+                gain.values.asRows(width), bias == null ? null : bias.values.asRows(width));
+    input = new NarrowRows(tape, x.values, width);
+    output = new NarrowRows(tape, y.values, width);
+    saved = new Saved(Keep.INPUT, Math.toIntExact(input.rows.rows()));
+    gainSum = new float[width];
+    biasSum = bias == null ? null : new float[width];
     sums = ParameterGradients.assigned(gainSum, biasSum);
   }
 
-  /** The model's norm, of rows as wide as the model. */
-  static NormLayer of(Setup setup, String name) {
-    ModelConfig config = setup.config();
-    return new NormLayer(config.norm(), config.width(), setup, name, setup.rows());
-  }
-
-  /** An RMSNorm of query or key heads. */
-  static NormLayer ofHeads(Setup setup, String name, int rows) {
-    ModelConfig config = setup.config();
-    return new NormLayer(config.headNorm(), config.headWidth(), setup, name, rows);
-  }
-
-  /** The gated RMSNorm of the outputs of attention heads. */
-  static NormLayer ofHeadOutputs(Setup setup, String name, int rows) {
-    ModelConfig config = setup.config();
-    return new NormLayer(config.headOutputNorm(), config.headWidth(), setup, name, rows);
-  }
-
-  /** {@code y = norm(x)}; x must stay as it is until the backward pass, y need not. */
-  void forward(Matrix x, Matrix y) {
-    Part before = times.switchTo(Part.NORM);
-    if (narrow == null) {
-      norm.apply(x.asRows(), y.asRows(), saved);
-    } else {
-      forwardNarrow(x, y);
-    }
-    times.switchTo(before);
-  }
-
-  private void forwardNarrow(Matrix x, Matrix y) {
-    narrow.roundFrom(x);
-    norm.apply(narrow.rows, narrow.rows);
-    narrow.widenTo(y);
-  }
-
-  /** {@code y = norm(x) * silu(z)}, or as the gate says; x and z must stay as they are. */
-  void forwardGated(Matrix x, Matrix z, Matrix y) {
-    Part before = times.switchTo(Part.NORM);
-    if (narrow == null) {
-      norm.applyGated(x.asRows(), z.asRows(), y.asRows(), saved);
-    } else {
-      narrow.roundFrom(x);
-      narrowGate.roundFrom(z);
-      norm.applyGated(narrow.rows, narrowGate.rows, narrow.rows);
-      narrow.widenTo(y);
-    }
-    times.switchTo(before);
-  }
-
-  /** Whether {@link #forwardAndAdd} can do this norm, an addition and the next norm at once. */
-  boolean joins(NormLayer next) {
-    return narrow == null && next.narrow == null;
-  }
-
   /**
-   * {@code residual += norm(x); y = next(residual)} in one pass; x and the residual must stay as
-   * they are until the backward pass, y need not.
+   * Puts {@code y = norm(x)} on the tape; x must stay as it is until the backward pass.
+   *
+   * @param addGradient whether the gradient of x is added to what layers behind have made of it
    */
-  void forwardAndAdd(Matrix x, Matrix residual, NormLayer next, Matrix y) {
-    Part before = times.switchTo(Part.NORM);
-    norm.applyAndAdd(x.asRows(), residual.asRows(), next.norm, y.asRows(), saved, next.saved);
-    times.switchTo(before);
+  void add(boolean addGradient) {
+    tape.add(Part.NORM, this::forward, () -> backward(addGradient));
   }
 
-  /** dx from dy; dx may be dy. */
-  void backward(Matrix dy, Matrix dx) {
-    Part before = times.switchTo(Part.NORM);
-    norm.backward(dy.asRows(), saved, dx.asRows(), sums);
-    addSums();
-    times.switchTo(before);
+  /** Puts {@code y = norm(x) * silu(z)} on the tape, or as the gate says; dz may be dy. */
+  void addGated(Variable z) {
+    NarrowRows gate = new NarrowRows(tape, z.values, width);
+    tape.add(
+        Part.NORM,
+        () -> {
+          norm.applyGated(input.rounded(), gate.rounded(), output.rows, saved);
+          output.widen();
+        },
+        () -> {
+          Rows dz = z.gradient().asRows(width);
+          norm.backwardGated(
+              y.gradient().asRows(width), saved, x.gradient().asRows(width), dz, sums);
+          addSums();
+        });
   }
 
-  /** dx from dy, and from the gradient of the residual that x is added to; dx may be either. */
-  void backward(Matrix dy, Matrix dresidual, Matrix dx) {
-    Part before = times.switchTo(Part.NORM);
-    norm.backward(dy.asRows(), saved, dresidual.asRows(), dx.asRows(), sums);
-    addSums();
-    times.switchTo(before);
+  /** Puts {@code y = stream + norm(x)} on the tape. The gradient of y is that of the stream. */
+  void addTo(Variable stream) {
+    tape.add(Part.NORM, () -> forwardAndAdd(stream.values), () -> backward(false));
   }
 
-  /** dx and dz from dy; dz may be dy. */
-  void backwardGated(Matrix dy, Matrix dx, Matrix dz) {
-    Part before = times.switchTo(Part.NORM);
-    norm.backwardGated(dy.asRows(), saved, dx.asRows(), dz.asRows(), sums);
+  /** Lets one call do this norm, its addition and the norm of the sum, if it takes less time. */
+  void join(NormLayer norm) {
+    boolean small = y.values.elements() * Float.BYTES <= MOST_COPIED;
+    if (small && !tape.arithmetic.narrowsRows()) {
+      next = norm;
+      norm.joined = true;
+    }
+  }
+
+  private void forward() {
+    if (!joined) {
+      norm.apply(input.rounded(), output.rows, saved);
+      output.widen();
+    }
+  }
+
+  private void forwardAndAdd(Matrix stream) {
+    if (next == null) {
+      forward();
+      tape.times.switchTo(Part.REST);
+      y.values.add(stream);
+    } else {
+      tape.times.switchTo(Part.REST);
+      y.values.copyFrom(stream);
+      tape.times.switchTo(Part.NORM);
+      norm.applyAndAdd(input.rows, output.rows, next.norm, next.output.rows, saved, next.saved);
+    }
+  }
+
+  private void backward(boolean addGradient) {
+    Rows dy = y.gradient().asRows(width);
+    Rows dx = x.gradient().asRows(width);
+    if (addGradient) {
+      norm.backward(dy, saved, dx, dx, sums);
+    } else {
+      norm.backward(dy, saved, dx, sums);
+    }
     addSums();
-    times.switchTo(before);
   }
 
   private void addSums() {
-    learnedGain.gradient().add(gainSum);
-    if (learnedBias != null) {
-      learnedBias.gradient().add(biasSum);
+    gain.gradient().add(gainSum);
+    if (bias != null) {
+      bias.gradient().add(biasSum);
     }
   }
 }

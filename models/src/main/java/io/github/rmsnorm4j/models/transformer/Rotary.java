@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.models.internal.Floats;
-import java.lang.foreign.ValueLayout;
+import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
  * Rotary positions: element i of a head and element i + h/2 are a point that is turned by {@code
@@ -10,58 +10,47 @@ import java.lang.foreign.ValueLayout;
  * back.
  */
 final class Rotary {
-  private final int sequence;
-  private final Positions positions;
-  private final int headWidth;
+  private final Tape tape;
   private final int half;
 
   /** A row of h/2 for each position. */
-  private final Matrix cosines;
+  private final Floats cosines;
 
-  private final Matrix sines;
+  private final Floats sines;
 
-  Rotary(Setup setup) {
-    ModelConfig config = setup.config();
-    sequence = setup.sequence();
-    positions = setup.positions();
-    headWidth = config.headWidth();
-    half = config.form().rotatedWidth(headWidth) / 2;
-    cosines = setup.allocate(positions.capacity, half);
-    sines = setup.allocate(positions.capacity, half);
+  Rotary(Tape tape) {
+    this.tape = tape;
+    ModelConfig config = tape.config;
+    half = config.form().rotatedWidth(config.headWidth()) / 2;
+    cosines = tape.allocate(tape.positions, half).floats();
+    sines = tape.allocate(tape.positions, half).floats();
     for (int i = 0; i < half; i++) {
       double frequency = Math.pow(config.ropeTheta(), -2.0 * i / (2 * half));
-      for (int t = 0; t < positions.capacity; t++) {
+      for (int t = 0; t < tape.positions; t++) {
         long at = (long) t * half + i;
-        cosines.segment.setAtIndex(ValueLayout.JAVA_FLOAT, at, (float) Math.cos(t * frequency));
-        sines.segment.setAtIndex(ValueLayout.JAVA_FLOAT, at, (float) Math.sin(t * frequency));
+        cosines.set(at, (float) Math.cos(t * frequency));
+        sines.set(at, (float) Math.sin(t * frequency));
       }
     }
   }
 
   /** Turns every head of x (N, heads * h), in place. */
-  void forward(Matrix x) {
-    turn(x, 1);
-  }
-
-  /** Turns gradients back, in place. */
-  void backward(Matrix dx) {
-    turn(dx, -1);
+  void add(Variable x) {
+    tape.add(Part.ATTENTION, () -> turn(x.values, 1), () -> turn(x.gradient(), -1));
   }
 
   private void turn(Matrix x, int direction) {
     Floats values = x.floats();
-    Floats cos = cosines.floats();
-    Floats sin = sines.floats();
-    int heads = x.columns / headWidth;
+    int headWidth = tape.config.headWidth();
     for (int n = 0; n < x.rows; n++) {
-      long angles = (long) (positions.past() + n % sequence) * half;
-      for (int head = 0; head < heads; head++) {
-        long first = (long) n * x.stride + (long) head * headWidth;
+      long angles = (long) (tape.past() + n % tape.sequence) * half;
+      for (int head = 0; head < x.columns; head += headWidth) {
+        long first = (long) n * x.columns + head;
         for (int i = 0; i < half; i++) {
           float a = values.get(first + i);
           float b = values.get(first + half + i);
-          float c = cos.get(angles + i);
-          float s = direction * sin.get(angles + i);
+          float c = cosines.get(angles + i);
+          float s = direction * sines.get(angles + i);
           values.set(first + i, a * c - b * s);
           values.set(first + half + i, b * c + a * s);
         }

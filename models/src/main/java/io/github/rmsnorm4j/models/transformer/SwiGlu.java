@@ -1,72 +1,50 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.models.internal.Floats;
+import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
- * The MLP: {@code down(silu(gate(x)) * up(x))}, silu(g) being {@code g / (1 + e^-g)}. Shazeer, "GLU
- * Variants Improve Transformer", 2020.
+ * What a gated MLP has between its projections: {@code silu(gate) * up}, silu(g) being {@code g /
+ * (1 + e^-g)}. Shazeer, "GLU Variants Improve Transformer", 2020.
  */
-final class SwiGlu implements Inner {
-  private final Linear gateProjection;
-  private final Linear upProjection;
-  private final Linear downProjection;
-
+final class SwiGlu {
   /** (N, F) each. */
-  private final Matrix gate;
+  private final Variable gate;
 
-  private final Matrix up;
-  private final Matrix hidden;
+  private final Variable up;
+  private final Variable hidden;
 
   /** (N, F): 1 / (1 + e^-gate), kept as it costs more than all else here but the products. */
   private final Matrix sigmoid;
 
-  SwiGlu(Setup setup, String name) {
-    gateProjection = new Linear(setup, name + ".gate_proj");
-    upProjection = new Linear(setup, name + ".up_proj");
-    downProjection = new Linear(setup, name + ".down_proj");
-    int width = setup.config().mlpWidth();
-    gate = setup.allocate(setup.rows(), width);
-    up = setup.allocate(setup.rows(), width);
-    hidden = setup.allocate(setup.rows(), width);
-    sigmoid = setup.allocate(setup.rows(), width);
+  SwiGlu(Tape tape, Variable gate, Variable up, Variable hidden) {
+    this.gate = gate;
+    this.up = up;
+    this.hidden = hidden;
+    sigmoid = tape.allocate(tape.rows(), tape.config.mlpWidth());
+    tape.add(Part.MLP, this::forward, this::backward);
   }
 
-  @Override
-  public void forward(Matrix x, Matrix y, boolean add) {
-    gateProjection.forward(x, gate, false);
-    upProjection.forward(x, up, false);
-    combine();
-    downProjection.forward(hidden, y, add);
-  }
-
-  private void combine() {
-    Floats g = gate.floats();
-    Floats u = up.floats();
+  private void forward() {
+    Floats g = gate.values.floats();
+    Floats u = up.values.floats();
     Floats s = sigmoid.floats();
-    Floats y = hidden.floats();
-    long n = hidden.elements();
+    Floats y = hidden.values.floats();
+    long n = sigmoid.elements();
     for (long i = 0; i < n; i++) {
       s.set(i, (float) (1 / (1 + Math.exp(-g.get(i)))));
       y.set(i, g.get(i) * s.get(i) * u.get(i));
     }
   }
 
-  @Override
-  public void backward(Matrix x, Matrix dy, Matrix dx, boolean add, Scratch scratch) {
-    downProjection.backward(hidden, dy, scratch.dup, false);
-    separate(scratch.dgate, scratch.dup);
-    gateProjection.backward(x, scratch.dgate, dx, add);
-    upProjection.backward(x, scratch.dup, dx, true);
-  }
-
-  /** From the gradient of hidden, in dup, those of gate and up. */
-  private void separate(Matrix dgate, Matrix dup) {
-    Floats g = gate.floats();
-    Floats u = up.floats();
+  /** The gradients of hidden and of up have the same memory. */
+  private void backward() {
+    Floats g = gate.values.floats();
+    Floats u = up.values.floats();
     Floats sig = sigmoid.floats();
-    Floats dg = dgate.floats();
-    Floats du = dup.floats();
-    long n = hidden.elements();
+    Floats dg = gate.gradient().floats();
+    Floats du = up.gradient().floats();
+    long n = sigmoid.elements();
     for (long i = 0; i < n; i++) {
       float d = du.get(i);
       float x = g.get(i);

@@ -221,15 +221,6 @@ public final class Weights implements AutoCloseable {
     return byName.containsKey(name);
   }
 
-  Learned learned(String name) {
-    return new Learned(this, parameter(name));
-  }
-
-  /** A tensor that not every model has, or null. */
-  Learned learnedOrNull(String name) {
-    return has(name) ? learned(name) : null;
-  }
-
   /** Gives the memory back. */
   @Override
   public void close() {

@@ -5,10 +5,9 @@
  * {@link io.github.rmsnorm4j.models.transformer.Model} and {@link
  * io.github.rmsnorm4j.models.transformer.ModelFolder}.
  *
- * <p>There is one class per layer, with a forward and a backward method and the shapes in its
- * comments. The backward pass of a layer needs what its forward pass kept, so both are in one
- * class, although only trainings go back. What takes the steps of a training is in another module,
- * studies.
+ * <p>A model is a {@code Tape}: a list of layers, each with a forward and a backward step on {@code
+ * Variable}s, which are numbers and their gradient. {@code Block} puts the layers of a block on it.
+ * Only trainings go back; what takes the steps of a training is in another module, studies.
  *
  * <p>Letters in shapes: B sequences of T tokens, N = B * T rows; d the model's width; H query heads
  * and K key/value heads of h elements each; F the MLP's width; V the vocabulary. Matrices are

@@ -8,7 +8,6 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
-import java.lang.foreign.Arena;
 import java.math.BigDecimal;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,16 +18,8 @@ class NarrowRowsTest {
   private static final int WIDTH = 12;
   private static final int ROWS = 3;
 
-  private static Setup setup(Weights weights, Arena arena, ElementType type) {
-    return new Setup(
-        weights,
-        1,
-        ROWS,
-        new Positions(ROWS, false),
-        1,
-        Arithmetic.PLAIN.withNormRows(type),
-        arena,
-        new StepTimes());
+  private static Tape tape(Weights weights, ElementType type) {
+    return new Tape(weights, 1, ROWS, ROWS, false, 1, Arithmetic.PLAIN.withNormRows(type));
   }
 
   /** Every value of the type, and what lies between it and the next. */
@@ -37,19 +28,21 @@ class NarrowRowsTest {
   void roundedToNearestTiesToEven(ElementType type) {
     boolean bfloat16 = type == ElementType.BFLOAT16;
     int largest = bfloat16 ? 0x7f7f : 0x7bff;
-    try (Arena arena = Arena.ofConfined();
-        Weights weights = new Weights(Configs.tiny().build())) {
-      NarrowRows rows = new NarrowRows(setup(weights, arena, type), largest, 1);
-      Matrix x = Matrix.allocate(arena, largest, 1);
-      Matrix y = Matrix.allocate(arena, largest, 1);
+    try (Weights weights = new Weights(Configs.tiny().build());
+        Tape tape = tape(weights, type)) {
+      Matrix x = tape.allocate(largest, 1);
+      Matrix y = tape.allocate(largest, 1);
+      NarrowRows rows = new NarrowRows(tape, y, 1);
       for (double between : new double[] {0, 0.49, 0.5, 0.51}) {
         for (int i = 0; i < largest; i++) {
           float sign = i % 3 == 0 ? -1 : 1;
           x.floats()
               .set(i, sign * (float) between(value(i, bfloat16), value(i + 1, bfloat16), between));
         }
-        rows.roundFrom(x);
-        rows.widenTo(y);
+        y.copyFrom(x);
+        rows.rounded();
+        y.zero();
+        rows.widen();
         for (int i = 0; i < largest; i++) {
           float exact = Configs.element(x, i, 0);
           float below = value(i, bfloat16);
@@ -63,8 +56,10 @@ class NarrowRowsTest {
       x.floats().set(0, Float.NaN);
       x.floats().set(1, Float.NEGATIVE_INFINITY);
       x.floats().set(2, Float.intBitsToFloat(0x7fffffff));
-      rows.roundFrom(x);
-      rows.widenTo(y);
+      y.copyFrom(x);
+      rows.rounded();
+      y.zero();
+      rows.widen();
       assertThat(Configs.element(y, 0, 0)).isNaN();
       assertThat(Configs.element(y, 1, 0)).isEqualTo(Float.NEGATIVE_INFINITY);
       assertThat(Configs.element(y, 2, 0)).isNaN();
@@ -99,10 +94,12 @@ class NarrowRowsTest {
       })
   void aLayerGivesWhatTheLibraryGives(NormSpec spec, ElementType type) {
     ModelConfig config = Configs.tiny().norm(spec).build();
-    try (Arena arena = Arena.ofConfined();
-        Weights weights = Configs.weights(config, 5)) {
-      Matrix x = Matrix.allocate(arena, ROWS, WIDTH);
-      Matrix y = Matrix.allocate(arena, ROWS, WIDTH);
+    try (Weights weights = Configs.weights(config, 5);
+        Tape tape = tape(weights, type)) {
+      Variable input = tape.stream();
+      Variable output = tape.stream();
+      Matrix x = input.values;
+      Matrix y = output.values;
       SeededRandom random = new SeededRandom(5, 1);
       short[] bits = new short[ROWS * WIDTH];
       for (int i = 0; i < bits.length; i++) {
@@ -115,16 +112,17 @@ class NarrowRowsTest {
                 : (short) (Float.floatToRawIntBits(value) >>> Short.SIZE);
       }
       Norm norm = spec.builder(WIDTH).build();
-      Rows gain = weights.learned("model.norm.weight").values.asRows();
+      Rows gain = tape.learned("model.norm.weight").values.asRows(WIDTH);
       Rows rows = Rows.of(bits, type, WIDTH);
       if (norm instanceof LayerNorm) {
-        norm.withParameters(gain, weights.learned("model.norm.bias").values.asRows())
+        norm.withParameters(gain, tape.learned("model.norm.bias").values.asRows(WIDTH))
             .apply(rows, rows);
       } else {
         norm.withParameters(gain, null).apply(rows, rows);
       }
 
-      NormLayer.of(setup(weights, arena, type), "model.norm").forward(x, y);
+      new NormLayer(tape, spec, WIDTH, "model.norm", input, output).add(false);
+      tape.forward();
       for (int i = 0; i < bits.length; i++) {
         assertThat(Configs.element(y, i / WIDTH, i % WIDTH))
             .isEqualTo(value(Short.toUnsignedInt(bits[i]), type == ElementType.BFLOAT16));
