@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 import java.lang.foreign.MemorySegment;
 
@@ -69,7 +70,7 @@ final class Attention {
         values = valueCache.block(0, i / group * headWidth, seen, headWidth);
       }
       product.multiply(heads(q.values)[i], false, keys, true, scale, 0, w);
-      Softmax.forward(w);
+      softmax(w);
       product.multiply(w, false, values, false, 1, 0, heads(context.values)[i]);
     }
   }
@@ -91,10 +92,62 @@ final class Attention {
       Matrix dcontext = heads(context.gradient())[i];
       product.multiply(weights[i], true, dcontext, false, 1, 1, dvs[i / group]);
       product.multiply(dcontext, false, heads(v.values)[i / group], true, 1, 0, ds);
-      Softmax.backward(weights[i], ds);
+      softmaxBackward(weights[i], ds);
       Matrix dq = heads(q.gradient())[i];
       product.multiply(ds, false, heads(k.values)[i / group], false, scale, 0, dq);
       product.multiply(ds, true, heads(q.values)[i], false, scale, 1, dks[i / group]);
+    }
+  }
+
+  /**
+   * Scores to weights, in place: row t of (T, P + T), with P positions before the pass, is over
+   * columns 0 to P + t, and what lies in the future becomes 0.
+   */
+  private static void softmax(Matrix scores) {
+    Floats x = scores.floats();
+    int columns = scores.columns;
+    int past = columns - scores.rows;
+    for (int t = 0; t < scores.rows; t++) {
+      long row = (long) t * scores.stride;
+      int last = past + t;
+      float largest = Float.NEGATIVE_INFINITY;
+      for (int j = 0; j <= last; j++) {
+        largest = Math.max(largest, x.get(row + j));
+      }
+      double sum = 0;
+      for (int j = 0; j <= last; j++) {
+        float e = (float) Math.exp(x.get(row + j) - largest);
+        x.set(row + j, e);
+        sum += e;
+      }
+      float scale = (float) (1 / sum);
+      for (int j = 0; j <= last; j++) {
+        x.set(row + j, x.get(row + j) * scale);
+      }
+      for (int j = last + 1; j < columns; j++) {
+        x.set(row + j, 0);
+      }
+    }
+  }
+
+  /** {@code ds = p * (dp - sum(dp * p))}, row by row, written over dp; P is 0. */
+  private static void softmaxBackward(Matrix weights, Matrix gradient) {
+    Floats p = weights.floats();
+    Floats g = gradient.floats();
+    for (int t = 0; t < weights.rows; t++) {
+      long prow = (long) t * weights.stride;
+      long grow = (long) t * gradient.stride;
+      double sum = 0;
+      for (int j = 0; j <= t; j++) {
+        sum += (double) p.get(prow + j) * g.get(grow + j);
+      }
+      float mean = (float) sum;
+      for (int j = 0; j <= t; j++) {
+        g.set(grow + j, p.get(prow + j) * (g.get(grow + j) - mean));
+      }
+      for (int j = t + 1; j < weights.columns; j++) {
+        g.set(grow + j, 0);
+      }
     }
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.Gate;
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
@@ -8,14 +9,15 @@ import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
  * of them from the same input. Without norms each half is {@code y = x + f(x)}.
  */
 final class Block {
-  private static final Runnable NOTHING = () -> {};
+  /** Names the gradient of the residual stream, (N, d). */
+  static final String STREAM = "stream";
 
   private final Tape tape;
   private final ModelConfig config;
   private final Rotary rotary;
 
-  /** The norm behind the last half, if its sum with the stream is what the next norm is given. */
-  private NormLayer behind;
+  /** The norm behind the last half, whose sum with the stream the next norm is given; or null. */
+  private NormLayer sum;
 
   Block(Tape tape) {
     this.tape = tape;
@@ -35,25 +37,18 @@ final class Block {
 
   /** Attention or MLP with its residual connection, which its last product adds where it can. */
   private Variable half(String name, boolean mlp, Variable x) {
-    boolean after = config.hasNorms() && config.placement().after();
-    if (after && config.placement() == Placement.SANDWICH) {
+    String after = name + "." + ParameterLayout.after(mlp);
+    if (config.hasNorms() && config.placement() == Placement.SANDWICH) {
       Variable branch = tape.variable(config.width(), "branch");
       inner(name, mlp, x, branch, false);
-      Variable y = tape.stream();
-      behind = norm(name + "." + ParameterLayout.after(mlp), branch, y);
-      behind.addTo(x);
-      return y;
+      sum = norm(after, branch, STREAM);
+      return sum.addTo(x);
     }
-    Variable sum = tape.stream();
-    // In the backward pass the gradient of the sum is the beginning of that of x: in place.
-    tape.add(Part.REST, () -> sum.values.copyFrom(x.values), NOTHING);
-    inner(name, mlp, x, sum, true);
-    if (!after) {
-      return sum;
-    }
-    Variable y = tape.stream();
-    norm(name + "." + ParameterLayout.after(mlp), sum, y).add(false);
-    return y;
+    Variable y = tape.variable(config.width(), STREAM);
+    // In the backward pass the gradient of y is the beginning of that of x: in place.
+    tape.add(Part.REST, () -> y.values.copyFrom(x.values), () -> {});
+    inner(name, mlp, x, y, true);
+    return config.hasNorms() && config.placement().after() ? norm(after, y, STREAM).add(false) : y;
   }
 
   private void inner(String name, boolean mlp, Variable stream, Variable y, boolean add) {
@@ -67,70 +62,60 @@ final class Block {
     }
   }
 
-  /**
-   * The stream behind a norm.
-   *
-   * @param gradient names the memory of its gradient
-   * @param addGradient whether the stream also goes on as it is
-   */
-  Variable normed(String name, Variable stream, String gradient, boolean addGradient) {
-    Variable y = tape.variable(config.width(), gradient);
-    NormLayer norm = norm(name, stream, y);
-    if (behind != null) {
-      behind.join(norm);
-      behind = null;
-    }
-    norm.add(addGradient);
-    return y;
+  /** What the head is given: the stream behind its norm. */
+  Variable finalNorm(Variable x) {
+    return config.hasFinalNorm() ? normed(ParameterLayout.FINAL_NORM, x, STREAM, false) : x;
   }
 
-  private NormLayer norm(String name, Variable x, Variable y) {
-    return new NormLayer(tape, config.norm(), config.width(), name, x, y);
+  private Variable normed(String name, Variable stream, String gradient, boolean addGradient) {
+    NormLayer norm = norm(name, stream, gradient);
+    if (sum != null) {
+      sum.join(norm);
+      sum = null;
+    }
+    return norm.add(addGradient);
+  }
+
+  private NormLayer norm(String name, Variable x, String gradient) {
+    return new NormLayer(tape, config.norm(), config.width(), name, x, gradient);
   }
 
   /** The last projection of x in the forward pass is the first to give it a gradient. */
-  private void attention(String name, Variable x, boolean hasGradient, Variable y, boolean add) {
-    int width = config.headWidth();
+  private void attention(String name, Variable x, boolean addGradient, Variable y, boolean add) {
     boolean gated = config.headGate() != Gate.NONE;
-    Variable v = tape.variable(config.keyValueHeads() * width, "v");
-    tape.linear(Part.ATTENTION, name + ".v_proj", x, true, v, false);
-    Variable k = rotated(name + ".k", x, true, config.keyValueHeads() * width);
-    Variable q = rotated(name + ".q", x, hasGradient || gated, config.heads() * width);
-    Variable context = tape.variable(config.heads() * width, "context");
+    Variable v = tape.linear(Part.ATTENTION, name + ".v_proj", x, true, "v");
+    Variable k = rotated(name, "k", x, true);
+    Variable q = rotated(name, "q", x, addGradient || gated);
+    Variable context = tape.variable(q.values.columns, "context");
     new Attention(tape, q, k, v, context);
     if (gated) {
-      Variable z = tape.variable(config.heads() * width, "gated");
-      tape.linear(Part.ATTENTION, name + ".g_proj", x, hasGradient, z, false);
-      Variable input = context;
-      context = tape.variable(config.heads() * width, "gated");
-      new NormLayer(tape, config.headOutputNorm(), width, name + ".o_norm", input, context)
-          .addGated(z);
+      Variable z = tape.linear(Part.ATTENTION, name + ".g_proj", x, addGradient, "gated");
+      context = headNorm(config.headOutputNorm(), name + ".o_norm", context, "gated").addGated(z);
     }
     tape.linear(Part.ATTENTION, name + ".o_proj", context, false, y, add);
   }
 
   /** Queries or keys, normalised where the model says so, and rotated. */
-  private Variable rotated(String name, Variable x, boolean addGradient, int columns) {
-    Variable projected = tape.variable(columns, name.substring(name.length() - 1));
-    Variable heads = projected;
-    tape.linear(Part.ATTENTION, name + "_proj", x, addGradient, projected, false);
+  private Variable rotated(String name, String which, Variable x, boolean addGradient) {
+    String prefix = name + "." + which;
+    Variable heads = tape.linear(Part.ATTENTION, prefix + "_proj", x, addGradient, which);
     if (config.queryKeyNorm()) {
-      heads = tape.variable(columns, name.substring(name.length() - 1));
-      new NormLayer(tape, config.headNorm(), config.headWidth(), name + "_norm", projected, heads)
-          .add(false);
+      heads = headNorm(config.headNorm(), prefix + "_norm", heads, which).add(false);
     }
     rotary.add(heads);
     return heads;
   }
 
-  private void mlp(String name, Variable x, boolean hasGradient, Variable y, boolean add) {
+  private NormLayer headNorm(NormSpec norm, String name, Variable x, String gradient) {
+    return new NormLayer(tape, norm, config.headWidth(), name, x, gradient);
+  }
+
+  private void mlp(String name, Variable x, boolean addGradient, Variable y, boolean add) {
     MlpKind kind = config.form().mlp();
-    Variable up = tape.variable(config.mlpWidth(), "up");
-    tape.linear(Part.MLP, name + ".up_proj", x, true, up, false);
+    Variable up = tape.linear(Part.MLP, name + ".up_proj", x, true, "up");
     Variable hidden = up;
     if (kind == MlpKind.SWIGLU) {
-      Variable gate = tape.variable(config.mlpWidth(), "gate");
-      tape.linear(Part.MLP, name + ".gate_proj", x, hasGradient, gate, false);
+      Variable gate = tape.linear(Part.MLP, name + ".gate_proj", x, addGradient, "gate");
       hidden = tape.variable(config.mlpWidth(), "up");
       new SwiGlu(tape, gate, up, hidden);
     } else {

@@ -4,8 +4,11 @@ import io.github.rmsnorm4j.models.internal.Floats;
 
 /** The loss: mean over the targets of {@code log(sum_v e^logit_v) - logit_target}, in nats. */
 final class CrossEntropy {
-  private int targets;
-  private int correct;
+  /** How many tokens the last run asked for. */
+  int targets;
+
+  /** For how many of them the largest logit was the right one. */
+  int correct;
 
   /**
    * The loss, and its gradient.
@@ -55,15 +58,5 @@ final class CrossEntropy {
     }
     g.set(first + target, g.get(first + target) - 1f / targets);
     return Math.log(sum) + largest - x.get(first + target);
-  }
-
-  /** How many tokens were asked for in the last run. */
-  int targets() {
-    return targets;
-  }
-
-  /** For how many of them the largest logit was the right one. */
-  int correct() {
-    return correct;
   }
 }

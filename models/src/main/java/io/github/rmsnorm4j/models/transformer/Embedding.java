@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 import java.lang.foreign.MemorySegment;
 
@@ -26,14 +25,13 @@ final class Embedding {
   }
 
   private void forward() {
-    int d = y.values.columns;
-    long bytes = (long) d * Float.BYTES;
-    MemorySegment rows = y.values.segment;
-    for (int n = 0; n < tokens.length; n++) {
-      MemorySegment.copy(weight.values.segment, tokens[n] * bytes, rows, n * bytes, bytes);
+    Matrix rows = y.values;
+    long bytes = (long) rows.columns * Float.BYTES;
+    for (int n = 0; n < rows.rows; n++) {
+      long token = tokens[n] * bytes;
+      MemorySegment.copy(weight.values.segment, token, rows.segment, n * bytes, bytes);
       if (positions != null) {
-        int position = tape.past() + n % tape.sequence;
-        addRow(positions.values.floats(), position, y.values.floats(), n, d);
+        rows.addToRow(n, positions.values, tape.past() + n % tape.sequence);
       }
     }
   }
@@ -41,15 +39,7 @@ final class Embedding {
   /** The gradient of each row goes to its token. */
   private void backward() {
     for (int n = 0; n < tokens.length; n++) {
-      Floats gradient = weight.gradient().floats();
-      addRow(y.gradient().floats(), n, gradient, tokens[n], y.values.columns);
-    }
-  }
-
-  private static void addRow(Floats from, int row, Floats to, int toRow, int d) {
-    for (int i = 0; i < d; i++) {
-      long at = (long) toRow * d + i;
-      to.set(at, to.get(at) + from.get((long) row * d + i));
+      weight.gradient().addToRow(tokens[n], y.gradient(), n);
     }
   }
 }

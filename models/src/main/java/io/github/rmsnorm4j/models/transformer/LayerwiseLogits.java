@@ -113,11 +113,7 @@ public final class LayerwiseLogits implements Closeable {
       run(reader, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
       if (config.hasFinalNorm()) {
         String norm = ParameterLayout.FINAL_NORM;
-        run(
-            reader,
-            stream,
-            List.of(norm),
-            (tape, x) -> new Block(tape).normed(norm, x, "stream", false));
+        run(reader, stream, List.of(norm), (tape, x) -> new Block(tape).finalNorm(x));
       }
       return head(reader, stream);
     }
@@ -147,9 +143,7 @@ public final class LayerwiseLogits implements Closeable {
     }
   }
 
-  /**
-   * Runs layers of the same shapes one after the other; each takes the memory of the one before.
-   */
+  /** Runs layers of the same shapes, each in the memory of the one before it. */
   private void run(
       TensorReader reader,
       Matrix stream,

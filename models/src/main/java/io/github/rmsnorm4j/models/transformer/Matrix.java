@@ -142,13 +142,21 @@ public final class Matrix {
     MemorySegment.copy(other.segment, 0, segment, 0, elements() * Float.BYTES);
   }
 
-  /** Adds another matrix, element by element. */
-  void add(Matrix other) {
+  /** Adds a row of another matrix, of as many columns, to one of this. */
+  void addToRow(int row, Matrix other, int otherRow) {
     Floats to = floats();
     Floats from = other.floats();
-    long n = elements();
-    for (long i = 0; i < n; i++) {
-      to.set(i, to.get(i) + from.get(i));
+    long at = (long) row * stride;
+    long otherAt = (long) otherRow * other.stride;
+    for (int i = 0; i < columns; i++) {
+      to.set(at + i, to.get(at + i) + from.get(otherAt + i));
+    }
+  }
+
+  /** Adds another matrix row by row, or its only row to each row. */
+  void add(Matrix other) {
+    for (int n = 0; n < rows; n++) {
+      addToRow(n, other, other.rows == 1 ? 0 : n);
     }
   }
 
@@ -166,18 +174,6 @@ public final class Matrix {
     Floats to = floats();
     for (int i = 0; i < row.length; i++) {
       to.set(i, to.get(i) + row[i]);
-    }
-  }
-
-  /** Adds a matrix of one row to each row. */
-  void addToRows(Matrix row) {
-    Floats to = floats();
-    Floats from = row.floats();
-    for (int n = 0; n < rows; n++) {
-      long first = (long) n * stride;
-      for (int i = 0; i < columns; i++) {
-        to.set(first + i, to.get(first + i) + from.get(i));
-      }
     }
   }
 }

@@ -51,7 +51,7 @@ public final class Model implements AutoCloseable {
     this.tape = tape;
     ModelConfig config = tape.config;
     tokens = new int[tape.rows()];
-    Variable x = tape.stream();
+    Variable x = tape.variable(config.width(), Block.STREAM);
     new Embedding(tape, tokens, x);
     observe(0, x);
     Block block = new Block(tape);
@@ -59,12 +59,8 @@ public final class Model implements AutoCloseable {
       x = block.add(ParameterLayout.block(i), x);
       observe(i + 1, x);
     }
-    if (config.hasFinalNorm()) {
-      x = block.normed(ParameterLayout.FINAL_NORM, x, "stream", false);
-    }
-    logits = tape.variable(config.vocabulary(), "logits");
     String head = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
-    tape.linear(Part.REST, head, x, false, logits, false);
+    logits = tape.linear(Part.REST, head, block.finalNorm(x), false, "logits");
   }
 
   private void observe(int depth, Variable x) {
@@ -222,12 +218,12 @@ public final class Model implements AutoCloseable {
 
   /** {@return how many of the last loss's targets had the largest logit} */
   public int correct() {
-    return crossEntropy.correct();
+    return crossEntropy.correct;
   }
 
   /** {@return how many tokens the last loss asked for: targets that are not -1} */
   public int targets() {
-    return crossEntropy.targets();
+    return crossEntropy.targets;
   }
 
   /** {@return the learned numbers that it was made with} */

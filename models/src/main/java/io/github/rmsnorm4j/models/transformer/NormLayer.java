@@ -44,12 +44,16 @@ final class NormLayer {
   /** Whether the norm before this one writes y. */
   boolean joined;
 
-  /** A norm of rows of a width, of which x and y may have several side by side. */
-  NormLayer(Tape tape, NormSpec spec, int width, String name, Variable x, Variable y) {
+  /**
+   * A norm of rows of a width, of which x may have several side by side.
+   *
+   * @param gradient names the memory of dy
+   */
+  NormLayer(Tape tape, NormSpec spec, int width, String name, Variable x, String gradient) {
     this.tape = tape;
     this.width = width;
     this.x = x;
-    this.y = y;
+    y = tape.variable(x.values.columns, gradient);
     gain = tape.learned(name + ".weight");
     bias = tape.learned(name + ".bias");
     norm =
@@ -71,13 +75,15 @@ final class NormLayer {
    * Puts {@code y = norm(x)} on the tape; x must stay as it is until the backward pass.
    *
    * @param addGradient whether the gradient of x is added to what layers behind have made of it
+   * @return y
    */
-  void add(boolean addGradient) {
+  Variable add(boolean addGradient) {
     tape.add(Part.NORM, this::forward, () -> backward(addGradient));
+    return y;
   }
 
   /** Puts {@code y = norm(x) * silu(z)} on the tape, or as the gate says; dz may be dy. */
-  void addGated(Variable z) {
+  Variable addGated(Variable z) {
     NarrowRows gate = new NarrowRows(tape, z.values, width);
     tape.add(
         Part.NORM,
@@ -87,15 +93,16 @@ final class NormLayer {
         },
         () -> {
           Rows dz = z.gradient().asRows(width);
-          norm.backwardGated(
-              y.gradient().asRows(width), saved, x.gradient().asRows(width), dz, sums);
+          norm.backwardGated(dy(), saved, x.gradient().asRows(width), dz, sums);
           addSums();
         });
+    return y;
   }
 
   /** Puts {@code y = stream + norm(x)} on the tape. The gradient of y is that of the stream. */
-  void addTo(Variable stream) {
+  Variable addTo(Variable stream) {
     tape.add(Part.NORM, () -> forwardAndAdd(stream.values), () -> backward(false));
+    return y;
   }
 
   /** Lets one call do this norm, its addition and the norm of the sum, if it takes less time. */
@@ -128,14 +135,17 @@ final class NormLayer {
   }
 
   private void backward(boolean addGradient) {
-    Rows dy = y.gradient().asRows(width);
     Rows dx = x.gradient().asRows(width);
     if (addGradient) {
-      norm.backward(dy, saved, dx, dx, sums);
+      norm.backward(dy(), saved, dx, dx, sums);
     } else {
-      norm.backward(dy, saved, dx, sums);
+      norm.backward(dy(), saved, dx, sums);
     }
     addSums();
+  }
+
+  private Rows dy() {
+    return y.gradient().asRows(width);
   }
 
   private void addSums() {

@@ -30,15 +30,12 @@ public final class StepTimes {
    * Goes on with another part.
    *
    * @param part which
-   * @return the part before
    */
-  public Part switchTo(Part part) {
+  public void switchTo(Part part) {
     long now = System.nanoTime();
     nanos[current.ordinal()] += now - since;
     since = now;
-    Part before = current;
     current = part;
-    return before;
   }
 
   /** Sets all parts to 0 and begins with {@link Part#REST}. */

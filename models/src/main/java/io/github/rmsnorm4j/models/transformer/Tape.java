@@ -92,11 +92,6 @@ final class Tape implements AutoCloseable {
     return new Variable(allocate(rows(), columns), () -> shared(gradient, rows(), columns));
   }
 
-  /** The residual stream, (N, d), at one of its places. */
-  Variable stream() {
-    return variable(config.width(), "stream");
-  }
-
   /** A learned tensor; null where the model has none of this name. */
   Variable learned(String name) {
     if (!weights.has(name)) {
@@ -128,7 +123,7 @@ final class Tape implements AutoCloseable {
         () -> {
           product.multiply(x.values, false, weight.values, true, 1, add ? 1 : 0, y.values);
           if (bias != null) {
-            y.values.addToRows(bias.values);
+            y.values.add(bias.values);
           }
         },
         () -> {
@@ -137,6 +132,13 @@ final class Tape implements AutoCloseable {
           float beta = addGradient ? 1 : 0;
           product.multiply(dy, false, weight.values, false, 1, beta, x.gradient());
         });
+  }
+
+  /** The same into activations of its own. */
+  Variable linear(Part part, String name, Variable x, boolean addGradient, String gradient) {
+    Variable y = variable(weights.parameter(name + ".weight").rows(), gradient);
+    linear(part, name, x, addGradient, y, false);
+    return y;
   }
 
   void forward() {

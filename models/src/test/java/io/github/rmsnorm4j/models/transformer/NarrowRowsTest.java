@@ -96,10 +96,8 @@ class NarrowRowsTest {
     ModelConfig config = Configs.tiny().norm(spec).build();
     try (Weights weights = Configs.weights(config, 5);
         Tape tape = tape(weights, type)) {
-      Variable input = tape.stream();
-      Variable output = tape.stream();
+      Variable input = tape.variable(WIDTH, "x");
       Matrix x = input.values;
-      Matrix y = output.values;
       SeededRandom random = new SeededRandom(5, 1);
       short[] bits = new short[ROWS * WIDTH];
       for (int i = 0; i < bits.length; i++) {
@@ -121,7 +119,7 @@ class NarrowRowsTest {
         norm.withParameters(gain, null).apply(rows, rows);
       }
 
-      new NormLayer(tape, spec, WIDTH, "model.norm", input, output).add(false);
+      Matrix y = new NormLayer(tape, spec, WIDTH, "model.norm", input, "y").add(false).values;
       tape.forward();
       for (int i = 0; i < bits.length; i++) {
         assertThat(Configs.element(y, i / WIDTH, i % WIDTH))

@@ -65,14 +65,12 @@ class NormLayerTest {
   private static byte[] run(Weights weights, Case of, boolean join) {
     NormSpec norm = weights.config().norm();
     try (Tape tape = new Tape(weights, 1, of.rows, of.rows, false, 1, of.arithmetic)) {
-      Variable x = tape.stream();
+      Variable x = tape.variable(WIDTH, "stream");
       Variable branch = tape.variable(WIDTH, "branch");
-      Variable sum = tape.stream();
-      Variable y = tape.variable(WIDTH, "branch");
-      NormLayer after = new NormLayer(tape, norm, WIDTH, AFTER, branch, sum);
-      after.addTo(x);
-      NormLayer before = new NormLayer(tape, norm, WIDTH, BEFORE, sum, y);
-      before.add(true);
+      NormLayer after = new NormLayer(tape, norm, WIDTH, AFTER, branch, "stream");
+      Variable sum = after.addTo(x);
+      NormLayer before = new NormLayer(tape, norm, WIDTH, BEFORE, sum, "branch");
+      Variable y = before.add(true);
       if (join) {
         after.join(before);
         assertThat(before.joined).isEqualTo(of.joins);
