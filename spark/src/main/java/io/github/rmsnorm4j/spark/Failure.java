@@ -1,18 +1,53 @@
 package io.github.rmsnorm4j.spark;
 
+import java.net.URI;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.hadoop.fs.Path;
 
 /** Spark's exceptions, which are pages long and wrap what happened, in one line. */
 final class Failure {
-  /** A file, which may be one of a folder, and what follows in the line. */
+  /** The file that Spark was reading, as it names it. */
+  private static final Pattern WHILE_READING = Pattern.compile("while reading file (\\S+?)\\.?\\s");
+
   private static final Pattern NOT_PARQUET =
       Pattern.compile("(?:file:)?(.+) is not a Parquet file.*", Pattern.DOTALL);
+
+  /** What Spark says of files that it does not read, and what this program says. */
+  private static final String[][] KNOWN = {
+    {
+      "UNABLE_TO_INFER_SCHEMA",
+      "has no Parquet file; files whose names begin with _ or . do not count"
+    },
+    {
+      "\\(FLOAT16\\)",
+      "has a column of Parquet's FLOAT16, which Spark does not read: cast it to float32, or write it"
+          + " as binary for --packed f16"
+    },
+    {
+      "\\(TIMESTAMP\\(NANOS",
+      "has timestamps in nanoseconds: cast them to microseconds, or let Spark read them as whole"
+          + " numbers with --conf spark.sql.legacy.parquet.nanosAsLong=true"
+    },
+    {
+      "(?:Illegal Parquet type|Parquet type not yet supported): (.+?)\\. SQLSTATE",
+      "has a column of Parquet's $1, which Spark does not read: cast it, or leave it out"
+    },
+    {
+      "Unsupported encoding: (\\w+)",
+      "has a column in the encoding $1: --conf spark.sql.parquet.enableVectorizedReader=false reads"
+          + " it, more slowly"
+    },
+    {
+      "\\.(\\w+)Codec$",
+      "is compressed with $1, which Spark does not read: write it again with zstd or snappy"
+    }
+  };
 
   private Failure() {}
 
   /**
-   * Why Spark cannot read a file or folder, in this program's words where they are known.
+   * Why Spark cannot read a file or folder.
    *
    * @param in its name
    */
@@ -22,15 +57,30 @@ final class Failure {
     if (file.matches()) {
       return file.group(1) + ": is not a Parquet file";
     }
-    if (reason.contains("UNABLE_TO_INFER_SCHEMA")) {
-      return in + ": has no Parquet file; files whose names begin with _ or . do not count";
+    String words = inWords(reason);
+    return in + ": " + (words.equals(reason) ? "cannot be read as Parquet: " + reason : words);
+  }
+
+  /** Why a job failed, and at which file if it was at one. */
+  static String ofJob(Throwable thrown) {
+    String words = inWords(reason(thrown));
+    for (Throwable t = thrown; t != null; t = t.getCause()) {
+      Matcher file = WHILE_READING.matcher(String.valueOf(t.getMessage()));
+      if (file.find()) {
+        return OutputFolder.shown(new Path(URI.create(file.group(1)))) + ": " + words;
+      }
     }
-    if (reason.contains("FIXED_LEN_BYTE_ARRAY (FLOAT16)")) {
-      return in
-          + ": has a column of Parquet's FLOAT16, which Spark does not read: cast it to float32, or"
-          + " write it as binary for --packed f16";
+    return words;
+  }
+
+  private static String inWords(String reason) {
+    for (String[] known : KNOWN) {
+      String words = reason.replaceFirst("(?s).*" + known[0] + ".*", known[1]);
+      if (!words.equals(reason)) {
+        return words;
+      }
     }
-    return in + ": cannot be read as Parquet: " + reason;
+    return reason;
   }
 
   /** What happened at the bottom of it. */

@@ -22,10 +22,9 @@ import org.apache.spark.ml.param.Param;
  * What {@link NormalizeParquet} is asked for.
  *
  * @param in a file or folder of Parquet
- * @param out the folder to write
- * @param column what to normalise
- * @param outputColumn where the result goes, null for the column's own place
- * @param params of the transformer, as texts
+ * @param out the folder to write, null for none
+ * @param show how many of the first rows to print
+ * @param params of the transformer, as texts; without a column nothing is normalised
  * @param master null for Spark's own choice
  * @param conf settings of Spark
  * @param force whether to replace what is at {@code out}
@@ -34,8 +33,7 @@ import org.apache.spark.ml.param.Param;
 record JobArguments(
     String in,
     String out,
-    String column,
-    String outputColumn,
+    int show,
     Map<String, String> params,
     String master,
     Map<String, String> conf,
@@ -43,8 +41,23 @@ record JobArguments(
     TaskProgress.Style progress) {
   private static final String USAGE =
       "usage: IN -o OUT --column NAME [--output-column NAME] [--like NORM] [--gain FILE]"
-          + " [--handle-invalid error|keep|skip] [--set PARAM=VALUE]..."
-          + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none]";
+          + " [--bias FILE] [--width N] [--packed TYPE] [--dtype TYPE]"
+          + " [--handle-invalid error|keep|skip] [--set PARAM=VALUE]... [--show ROWS]"
+          + " [--master URL] [--conf KEY=VALUE]... [--force] [--progress lines|bar|none];"
+          + " with --show OUT is not needed";
+
+  /** The params that have options of their own. */
+  private static final Map<String, String> PARAMS =
+      Map.of(
+          "--column", "inputCol",
+          "--output-column", "outputCol",
+          "--like", "norm",
+          "--gain", "gain",
+          "--bias", "bias",
+          "--width", "width",
+          "--packed", "inputType",
+          "--dtype", "outputType",
+          "--handle-invalid", "handleInvalid");
 
   /** The params that may be files of numbers. */
   private static final Set<String> PARAMETERS = Set.of("gain", "bias");
@@ -73,15 +86,14 @@ record JobArguments(
     for (int i = 0; i < args.length; i++) {
       switch (args[i]) {
         case "--force" -> options.put(args[i], "");
-        case "--like" -> params.put("norm", value(args, ++i));
-        case "--handle-invalid" -> params.put("handleInvalid", value(args, ++i));
-        case "--gain" -> params.put("gain", "@" + value(args, ++i));
         case "--set" -> pair(params, args[i], value(args, ++i));
         case "--conf" -> pair(conf, args[i], value(args, ++i));
-        case "-o", "--column", "--output-column", "--master", "--progress" ->
-            options.put(args[i], value(args, ++i));
+        case "-o", "--show", "--master", "--progress" -> options.put(args[i], value(args, ++i));
         default -> {
-          if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
+          String param = PARAMS.get(args[i]);
+          if (param != null) {
+            params.put(param, (PARAMETERS.contains(param) ? "@" : "") + value(args, ++i));
+          } else if (args[i].startsWith("--") || options.putIfAbsent("IN", args[i]) != null) {
             throw new IllegalArgumentException("unknown: " + args[i] + "; " + USAGE);
           }
         }
@@ -98,20 +110,38 @@ record JobArguments(
     String progress = options.getOrDefault("--progress", "lines");
     boolean known = Set.of("lines", "bar", "none").contains(progress);
     require(known, "--progress", progress, "lines, bar or none");
+    String show = options.getOrDefault("--show", "0");
+    require(show.matches("\\d{1,6}"), "--show", show, "a number of rows");
+    boolean showsOnly = Integer.parseInt(show) > 0 && !options.containsKey("-o");
+    if (showsOnly && options.containsKey("--force")) {
+      throw new IllegalArgumentException("--force needs -o OUT");
+    }
     JobArguments arguments =
         new JobArguments(
             needed(options, "IN"),
-            needed(options, "-o"),
-            needed(options, "--column"),
-            options.get("--output-column"),
+            showsOnly ? null : needed(options, "-o"),
+            Integer.parseInt(show),
             params,
             master,
             conf,
             options.containsKey("--force"),
             TaskProgress.Style.valueOf(progress));
-    // A norm that cannot be is refused before Spark is started, which takes seconds.
-    arguments.transformer(arguments.resultColumn()).settings();
+    if (!showsOnly || !params.isEmpty()) {
+      options.put("--column", arguments.column());
+      needed(options, "--column");
+      // A norm that cannot be is refused before Spark is started, which takes seconds.
+      arguments.transformer(arguments.resultColumn()).settings();
+    }
     return arguments;
+  }
+
+  /** A message about a param, about its option where it has one. */
+  static String inOptions(String message) {
+    String said = message;
+    for (Map.Entry<String, String> option : PARAMS.entrySet()) {
+      said = said.replaceFirst("^" + option.getValue() + " is ", option.getKey() + " is ");
+    }
+    return said;
   }
 
   private static String text(String param, String value) {
@@ -191,8 +221,18 @@ record JobArguments(
     throw new IOException("--master is %s: nobody answers there".formatted(master));
   }
 
+  /** The column to normalise; null to leave all as they are. */
+  String column() {
+    return params.get("inputCol");
+  }
+
+  /** Where the result goes; null for the column's own place. */
+  String outputColumn() {
+    return params.get("outputCol");
+  }
+
   String resultColumn() {
-    return outputColumn == null ? column : outputColumn;
+    return params.getOrDefault("outputCol", column());
   }
 
   /** The norm that the transformer does. */
@@ -207,9 +247,9 @@ record JobArguments(
    * @throws IllegalArgumentException if it has no such param, or not with such a value
    */
   RowNormalizer transformer(String result) {
-    RowNormalizer transformer = new RowNormalizer().setInputCol(column).setOutputCol(result);
+    RowNormalizer transformer = new RowNormalizer();
     params.forEach((name, value) -> set(transformer, name, value));
-    return transformer;
+    return transformer.setOutputCol(result);
   }
 
   private static void set(RowNormalizer transformer, String name, String text) {

@@ -1,13 +1,15 @@
 package io.github.rmsnorm4j.spark;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
-import org.apache.hadoop.conf.Configuration;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.SparkConf;
@@ -20,8 +22,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructField;
+import scala.Console;
 
 /**
  * Normalises a column of a Parquet file or folder into another: what {@code rmsnorm spark} starts,
@@ -35,11 +36,16 @@ public final class NormalizeParquet {
   /** What Spark takes for a pattern in the name of a file. */
   private static final String PATTERN_SIGNS = "[{}\\[\\]*?\\\\]";
 
+  /** Of a cell that is shown, which may be a row of thousands of elements. */
+  private static final int CHARACTERS_SHOWN = 40;
+
   private final JobArguments arguments;
+  private final PrintStream out;
   private final PrintStream err;
 
-  NormalizeParquet(JobArguments arguments, PrintStream err) {
+  NormalizeParquet(JobArguments arguments, PrintStream out, PrintStream err) {
     this.arguments = arguments;
+    this.out = out;
     this.err = err;
   }
 
@@ -49,7 +55,7 @@ public final class NormalizeParquet {
    * @param args as docs/spark.md has them; wrong ones are answered with a line that lists them
    */
   public static void main(String[] args) {
-    int status = status(args, System.err);
+    int status = status(args, System.out, System.err);
     SparkSession.getDefaultSession().foreach(NormalizeParquet::stop);
     System.exit(status);
   }
@@ -59,15 +65,15 @@ public final class NormalizeParquet {
     return null;
   }
 
-  static int status(String[] args, PrintStream err) {
+  static int status(String[] args, PrintStream out, PrintStream err) {
     try {
       JobArguments arguments = JobArguments.parse(args);
-      new NormalizeParquet(arguments, err).run(session(arguments));
+      new NormalizeParquet(arguments, out, err).run(session(arguments));
       return 0;
     } catch (IllegalArgumentException e) {
       return failed(err, wrongUse(String.valueOf(e.getMessage())), e, 2);
     } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
-      return failed(err, inOptions(Failure.reason(e)), e, 1);
+      return failed(err, inOptions(Failure.ofJob(e)), e, 1);
     }
   }
 
@@ -76,10 +82,7 @@ public final class NormalizeParquet {
    * a pipeline, and has params where the job has options.
    */
   private static String wrongUse(String message) {
-    return message
-        .replaceFirst("^\\w+Normalizer_\\w+: ", "")
-        .replaceFirst("^inputCol is", "--column is")
-        .replaceFirst("^norm is", "--like is");
+    return JobArguments.inOptions(message.replaceFirst("^\\w+Normalizer_\\w+: ", ""));
   }
 
   /** The advice of a transformer, as the options that this program has. */
@@ -106,6 +109,8 @@ public final class NormalizeParquet {
     conf.setIfMissing("spark.master", "local[*]");
     JobArguments.requireAnswer(conf.get("spark.master"));
     conf.setIfMissing("spark.ui.enabled", "false");
+    // What folders are called is text: 007 is not 7.
+    conf.setIfMissing("spark.sql.sources.partitionColumnTypeInference.enabled", "false");
     // An executor without these flags has the same bits, more slowly.
     conf.setIfMissing(
         "spark.executor.extraJavaOptions",
@@ -139,30 +144,57 @@ public final class NormalizeParquet {
   }
 
   /** Does all of it in a session that is there. */
-  void run(SparkSession session) throws IOException, InterruptedException {
+  void run(SparkSession session) throws Exception {
+    Path in = qualified(arguments.in(), session);
+    Observation read = new Observation("read");
+    Observation kept = new Observation("kept");
+    if (arguments.out() == null) {
+      Dataset<Row> rows = read(session, in);
+      show(arguments.column() == null ? rows : normalised(rows, read, kept));
+      return;
+    }
     long start = System.nanoTime();
-    Configuration hadoop = session.sparkContext().hadoopConfiguration();
-    Path in = qualified(arguments.in(), hadoop);
-    Path to = qualified(arguments.out(), hadoop);
-    try (OutputFolder out = OutputFolder.create(to, arguments.force(), hadoop)) {
-      out.requireApartFrom(in);
-      Observation read = new Observation("read");
-      Observation kept = new Observation("kept");
-      long rows = write(normalised(read(session, in), read, kept), out.unfinished);
-      out.commit();
+    Path to = qualified(arguments.out(), session);
+    try (OutputFolder folder =
+        OutputFolder.create(to, arguments.force(), session.sparkContext().hadoopConfiguration())) {
+      folder.requireApartFrom(in);
+      Dataset<Row> rows = read(session, in);
+      PartitionFolders partitions = PartitionFolders.of(rows, in);
+      long written = write(normalised(rows, read, kept), partitions.columns(), folder.unfinished);
+      partitions.restoreNames(folder);
+      folder.commit();
       if (arguments.progress() != TaskProgress.Style.none) {
         double seconds = (System.nanoTime() - start) * 1e-9;
         String invalid =
             switch (way()) {
               case "keep" -> ", invalid rows made null: " + kept.getAsJava().get("rows");
               case "skip" ->
-                  ", invalid rows left out: " + ((long) read.getAsJava().get("rows") - rows);
+                  ", invalid rows left out: " + ((long) read.getAsJava().get("rows") - written);
               default -> "";
             };
         String master = session.sparkContext().master();
-        err.println(Failure.oneLine(summary(rows, invalid, master, seconds)));
+        err.println(Failure.oneLine(summary(written, invalid, master, seconds)));
       }
     }
+    if (arguments.show() > 0) {
+      show(read(session, to));
+    }
+  }
+
+  /** Prints the first rows, with the types of their columns. */
+  private void show(Dataset<Row> rows) {
+    Column[] columns =
+        Stream.of(rows.schema().fields())
+            .map(f -> column(rows, f.name()).as(f.name() + " " + f.dataType().simpleString()))
+            .toArray(Column[]::new);
+    ByteArrayOutputStream table = new ByteArrayOutputStream();
+    Console.withOut(
+        table,
+        () -> {
+          rows.select(columns).show(arguments.show(), CHARACTERS_SHOWN);
+          return null;
+        });
+    table.toString(StandardCharsets.UTF_8).lines().map(Failure::oneLine).forEach(out::println);
   }
 
   private String way() {
@@ -183,12 +215,15 @@ public final class NormalizeParquet {
         seconds);
   }
 
-  private long write(Dataset<Row> rows, Path folder) {
+  private long write(Dataset<Row> rows, List<String> partitions, Path folder) {
     SparkContext context = rows.sparkSession().sparkContext();
     try (TaskProgress progress = new TaskProgress(err, arguments.progress())) {
       context.addSparkListener(progress);
       try {
-        rows.write().mode(SaveMode.Append).parquet(folder.toString());
+        rows.write()
+            .mode(SaveMode.Append)
+            .partitionBy(partitions.toArray(String[]::new))
+            .parquet(folder.toString());
         return progress.awaitRows();
       } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
         if (e instanceof SparkException) { // Of a job, mostly.
@@ -201,9 +236,9 @@ public final class NormalizeParquet {
     }
   }
 
-  private static Path qualified(String name, Configuration hadoop) throws IOException {
+  private static Path qualified(String name, SparkSession session) throws IOException {
     Path path = new Path(name);
-    return path.getFileSystem(hadoop).makeQualified(path);
+    return path.getFileSystem(session.sparkContext().hadoopConfiguration()).makeQualified(path);
   }
 
   private Dataset<Row> read(SparkSession session, Path in) throws IOException {
@@ -211,40 +246,16 @@ public final class NormalizeParquet {
     if (!files.exists(in)) {
       throw new IOException(arguments.in() + ": there is no such file or folder");
     }
-    Dataset<Row> rows;
     try {
       // All columns of all files: Spark would take those of one file to be everybody's.
-      rows =
-          session
-              .read()
-              .option("mergeSchema", true)
-              .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
+      return session
+          .read()
+          .option("mergeSchema", true)
+          .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
     } catch (Exception e) {
       IOException failure = new IOException(Failure.ofParquet(arguments.in(), e));
       failure.addSuppressed(e);
       throw failure;
-    }
-    List<String> columns = Arrays.asList(rows.columns());
-    if (!columns.contains(arguments.column())) {
-      throw new IllegalArgumentException(
-          "--column is %s, %s has %s"
-              .formatted(arguments.column(), arguments.in(), String.join(", ", columns)));
-    }
-    requirePacked(rows.schema().apply(arguments.column()));
-    if (arguments.outputColumn() != null && columns.contains(arguments.outputColumn())) {
-      throw new IllegalArgumentException(
-          "--output-column is %s, %s has a column of that name: without --output-column the result takes the place of %s"
-              .formatted(arguments.outputColumn(), arguments.in(), arguments.column()));
-    }
-    return rows;
-  }
-
-  private void requirePacked(StructField column) {
-    if (column.dataType().equals(DataTypes.BinaryType)
-        && !arguments.params().containsKey("inputType")) {
-      throw new IllegalArgumentException(
-          "--column is %s, which is binary: say with --packed f16, bf16, f32 or f64 what it holds (with spark-submit: --set inputType=f16)"
-              .formatted(column.name()));
     }
   }
 

@@ -158,6 +158,13 @@ final class OutputFolder implements AutoCloseable {
     }
   }
 
+  /** Renames a folder in the unfinished one, unless another has the name already. */
+  void renameIfThere(Path from, Path to) throws IOException {
+    if (!from.equals(to) && files.exists(from) && !files.exists(to)) {
+      rename(from, to);
+    }
+  }
+
   /** Puts what was written in its place. */
   void commit() throws IOException {
     requireReplaceable();
@@ -194,7 +201,7 @@ final class OutputFolder implements AutoCloseable {
   }
 
   /** As a user names it. */
-  private static String shown(Path path) {
+  static String shown(Path path) {
     return "file".equals(path.toUri().getScheme()) ? path.toUri().getPath() : path.toString();
   }
 }

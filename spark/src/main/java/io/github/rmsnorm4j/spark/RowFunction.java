@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.spark;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.Rows;
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
@@ -40,27 +39,32 @@ public final class RowFunction implements Serializable {
   private final NormSettings settings;
   private final RowColumn in;
   private final RowColumn out;
-  private final RowRules rules;
+  private final boolean nullable;
 
   /** Whether a row that breaks the rules becomes null. */
   private final boolean makesNull;
 
-  /** That of the last row, which most often is as wide as the next. */
-  private transient volatile Norm norm;
+  private final RowRules rules;
 
+  /**
+   * A function of a column.
+   *
+   * @param nullable whether elements of arrays can be null
+   */
   RowFunction(
       String column,
       NormSettings settings,
       RowColumn in,
       RowColumn out,
-      RowRules rules,
+      boolean nullable,
       boolean makesNull) {
     this.column = column;
     this.settings = settings;
     this.in = in;
     this.out = out;
-    this.rules = rules;
+    this.nullable = nullable;
     this.makesNull = makesNull;
+    rules = new RowRules(settings, in.element().bytes(), nullable);
   }
 
   /** The normalised column; null where the other is. */
@@ -132,7 +136,7 @@ public final class RowFunction implements Serializable {
   private Object result(Object array, boolean own) {
     Rows x = rows(array, in.element());
     Object y = own && in.element() == out.element() ? array : out.newArray(x.width());
-    norm(x.width()).apply(x, rows(y, out.element()));
+    rules.norm(x.width()).apply(x, rows(y, out.element()));
     return switch (y) {
       case float[] floats -> UnsafeArrayData.fromPrimitiveArray(floats);
       case double[] doubles when out.container() == RowColumn.Container.VECTOR ->
@@ -153,17 +157,8 @@ public final class RowFunction implements Serializable {
     };
   }
 
-  private Norm norm(int width) {
-    Norm last = norm;
-    if (last == null || last.width() != width) {
-      last = settings.norm(width);
-      norm = last;
-    }
-    return last;
-  }
-
   private List<Object> parts() {
-    return Arrays.asList(column, settings, in, out, rules, makesNull);
+    return Arrays.asList(column, settings, in, out, nullable, makesNull);
   }
 
   @Override

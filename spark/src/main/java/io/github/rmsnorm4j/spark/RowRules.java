@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.spark;
 
-import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.RowPart;
+import io.github.rmsnorm4j.Norm;
 import java.io.Serializable;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
@@ -9,47 +8,80 @@ import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.unsafe.bitset.BitSetMethods;
 
 /**
- * What a row must be to be normalised. NaN and infinity may be in it: they propagate.
- *
- * @param width the only one, or null where every row has its own
- * @param leastWidth the smallest one of which the norm's part leaves an element
- * @param elementBytes of packed elements
- * @param nullable whether elements of arrays can be null
+ * What a row must be to be normalised: as wide as the settings say, and as their norm can be. NaN
+ * and infinity may be in it: they propagate.
  */
-record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullable)
-    implements Serializable {
-  static RowRules of(NormSettings settings, RowColumn in, boolean nullable) {
-    int least = leastWidth(NormSpec.parse(settings.norm()).part());
-    return new RowRules(settings.width(), least, in.element().bytes(), nullable);
+final class RowRules implements Serializable {
+  private static final long serialVersionUID = 1;
+
+  private final NormSettings settings;
+  private final int elementBytes;
+  private final boolean nullable;
+
+  /** That of the last row with a norm, which most often is as wide as the next. */
+  private transient volatile Fit last;
+
+  /**
+   * What becomes of rows of a width.
+   *
+   * @param norm for them, or null
+   * @param problem why there is none, or null
+   */
+  private record Fit(int width, Norm norm, String problem) {}
+
+  /**
+   * Rules for a column.
+   *
+   * @param elementBytes of packed elements
+   * @param nullable whether elements of arrays can be null
+   */
+  RowRules(NormSettings settings, int elementBytes, boolean nullable) {
+    this.settings = settings;
+    this.elementBytes = elementBytes;
+    this.nullable = nullable;
   }
 
-  private static int leastWidth(RowPart part) {
-    int least = 1;
-    int most = Integer.MAX_VALUE;
-    while (least < most) {
-      int middle = least + (most - least) / 2;
-      try {
-        part.elements(middle);
-        most = middle;
-      } catch (IllegalArgumentException ignored) {
-        least = middle + 1;
-      }
+  /** The norm for rows of a width; null where there is none. */
+  Norm norm(int width) {
+    return fit(width).norm;
+  }
+
+  private Fit fit(int width) {
+    Fit fit = last;
+    if (fit == null || fit.width != width) {
+      fit = newFit(width);
+      last = fit.norm == null ? last : fit;
     }
-    return least;
+    return fit;
+  }
+
+  private Fit newFit(int width) {
+    Integer wanted = settings.width();
+    if (wanted != null && width != wanted) {
+      return new Fit(width, null, "a row is %s wide, it must be %s".formatted(width, wanted));
+    }
+    if (width == 0) {
+      return new Fit(width, null, "a row is empty");
+    }
+    try {
+      return new Fit(width, settings.norm(width), null);
+    } catch (IllegalArgumentException e) {
+      return new Fit(width, null, "a row is %s wide: %s".formatted(width, e.getMessage()));
+    }
   }
 
   /** What is wrong with an array, a vector or packed elements; null if nothing is. */
   String problem(Object row) {
     return switch (row) {
       case ArrayData array -> {
-        String problem = problem(array.numElements());
+        String problem = fit(array.numElements()).problem;
         yield problem == null && nullable ? nullProblem(array) : problem;
       }
-      case InternalRow vector -> problem(width(vector));
+      case InternalRow vector -> fit(width(vector)).problem;
       default -> {
         int bytes = ((byte[]) row).length;
         yield bytes % elementBytes == 0
-            ? problem(bytes / elementBytes)
+            ? fit(bytes / elementBytes).problem
             : "a row has %s bytes, an element %s".formatted(bytes, elementBytes);
       }
     };
@@ -58,18 +90,6 @@ record RowRules(Integer width, int leastWidth, int elementBytes, boolean nullabl
   /** Of a vector of Spark ML as it is stored: kind, width if it is sparse, indices, values. */
   private static int width(InternalRow vector) {
     return vector.isNullAt(1) ? vector.getArray(3).numElements() : vector.getInt(1);
-  }
-
-  private String problem(int n) {
-    if (width != null && n != width) {
-      return "a row is %s wide, it must be %s".formatted(n, width);
-    }
-    if (n == 0) {
-      return "a row is empty";
-    }
-    return n >= leastWidth
-        ? null
-        : "a row is %s wide, it must be %s or more for the norm's part".formatted(n, leastWidth);
   }
 
   private static String nullProblem(ArrayData row) {

@@ -49,10 +49,9 @@ record RowTransform(
     StructField field = dataset.schema().apply(inputCol);
     RowColumn in = in(field);
     boolean nullable = field.dataType() instanceof ArrayType array && array.containsNull();
-    RowRules rules = RowRules.of(settings, in, nullable);
     // Spark computes a literal row before it drops rows, so an invalid one is no error with 'skip'.
     boolean makesNull = !handleInvalid.equals("error");
-    RowFunction function = new RowFunction(inputCol, settings, in, out(in), rules, makesNull);
+    RowFunction function = new RowFunction(inputCol, settings, in, out(in), nullable, makesNull);
     Column rows = dataset.col("`" + inputCol.replace("`", "``") + "`");
     // Asked of the rows, not of the results: Spark moves filters ahead and would make those twice.
     Dataset<?> wanted =

@@ -59,6 +59,7 @@ class ClusterIT {
               new String[] {
                 in.toString(), "-o", out.toString(), "--column", "embedding", "--like", "llama"
               },
+              System.out,
               new PrintStream(said, true, StandardCharsets.UTF_8));
 
       boolean atWork = loss.tasksAfter.get() > 0;

@@ -73,7 +73,12 @@ class ColumnsTest {
     assertFails(
         stage().setNorm("rmsnorm(part=0.25 down)"),
         ROW,
-        "column 'x': a row is 3 wide, it must be 4 or more for the norm's part; ");
+        "column 'x': a row is 3 wide: part is 1/4 down, it must leave at least one of the 3 elements"
+            + " of a row; ");
+    assertFails(
+        stage().setNorm("llama(groupcount=2)"),
+        ROW,
+        "column 'x': a row is 3 wide: groupCount is 2, it must divide the width, 3; ");
   }
 
   private void assertFails(RowNormalizer stage, Float[] row, String message) {
@@ -107,6 +112,26 @@ class ColumnsTest {
         .containsExactly(false, true, false);
     assertThatThrownBy(() -> stage().transform(rows).collectAsList())
         .hasStackTraceContaining("column 'x': element 2 of a row is null; ");
+  }
+
+  /** Rows of four elements are valid, those of three are not. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "llama(groupcount=2)",
+        "layernorm(groupsize=4)",
+        "l2(groupsize=2)",
+        "rmsnorm(part=0.25 down)"
+      })
+  void rowsThatTheNormDoesNotFit(String norm) {
+    Float[] four = {1f, 2f, 3f, 4f};
+    assertHandled(stage().setNorm(norm), FLOATS, new Object[] {four, four, ROW, four, ROW}, 3);
+    Vector three = Vectors.sparse(3, new int[] {0}, new double[] {1});
+    Object[] vectors = {Vectors.dense(1, 2, 3, 4), three, Vectors.dense(1, 2, 3)};
+    assertHandled(stage().setNorm(norm), SQLDataTypes.VectorType(), vectors, 1);
+    Object[] packed = {new byte[8], new byte[6], new byte[7]};
+    RowNormalizer halves = stage().setNorm(norm).setInputType("f16");
+    assertHandled(halves, DataTypes.BinaryType, packed, 1);
   }
 
   @Test

@@ -22,14 +22,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileUtil;
-import org.apache.parquet.example.data.Group;
-import org.apache.parquet.example.data.simple.SimpleGroup;
-import org.apache.parquet.hadoop.ParquetWriter;
-import org.apache.parquet.hadoop.example.ExampleParquetWriter;
-import org.apache.parquet.io.LocalOutputFile;
-import org.apache.parquet.io.api.Binary;
-import org.apache.parquet.schema.MessageType;
-import org.apache.parquet.schema.MessageTypeParser;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
@@ -51,7 +43,11 @@ class NormalizeParquetTest {
   private Path in;
   private Path out;
 
-  private record Result(int status, String err) {}
+  private record Result(int status, String out, String err) {
+    Result(int status, String err) {
+      this(status, "", err);
+    }
+  }
 
   @BeforeAll
   static void start() {
@@ -70,10 +66,22 @@ class NormalizeParquetTest {
   }
 
   private static Result run(Object... words) {
+    Result result = shown(words);
+    assertThat(result.out()).isEmpty();
+    return result;
+  }
+
+  private static Result shown(Object... words) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
     ByteArrayOutputStream err = new ByteArrayOutputStream();
     String[] args = Stream.of(words).map(Object::toString).toArray(String[]::new);
-    int status = NormalizeParquet.status(args, new PrintStream(err, true, StandardCharsets.UTF_8));
-    return new Result(status, err.toString(StandardCharsets.UTF_8));
+    int status =
+        NormalizeParquet.status(
+            args,
+            new PrintStream(out, true, StandardCharsets.UTF_8),
+            new PrintStream(err, true, StandardCharsets.UTF_8));
+    return new Result(
+        status, out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
   }
 
   private Result normalize(Object... more) {
@@ -174,8 +182,9 @@ class NormalizeParquetTest {
     write(packed, "id", "unhex('0000803F00000040') as x");
     Result result = run(packed, "-o", out, "--column", "x");
     assertThat(result.status()).isEqualTo(2);
-    assertThat(result.err()).contains("--column is x, which is binary: say with --packed f16, ");
-    assertThat(run(packed, "-o", out, "--column", "x", "--set", "inputType=f32").status()).isZero();
+    assertThat(result.err())
+        .contains("--packed is not set, column 'x' is binary: say whether it holds float16, ");
+    assertThat(run(packed, "-o", out, "--column", "x", "--packed", "f32").status()).isZero();
   }
 
   @Test
@@ -368,15 +377,16 @@ class NormalizeParquetTest {
         .contains("--like is 'bert', it may be rmsnorm");
     Path binary = Files.write(folder.resolve("gain.npy"), new byte[] {(byte) 0x93, 'N', 'U'});
     assertThat(wrong("a.b", "--force", "--gain", binary.toString()))
-        .contains("gain is " + binary + ": the file cannot be read: it is no text of numbers");
+        .contains("--gain is " + binary + ": the file cannot be read: it is no text of numbers");
   }
 
   @Test
   void wrongUseIsOneLineAndStatusTwo() throws IOException {
-    assertThat(wrong("a.c")).contains("--column is a.c, ", "has id, a.b, other");
+    assertThat(wrong("a.c")).contains("--column is 'a.c', the columns are id, a.b, other");
     assertThat(wrong("other"))
         .startsWith("rmsnorm spark: --column is 'other', a column of bigint, it may be of array");
-    assertThat(wrong("a.b", "--output-column", "id")).contains("has a column of that name");
+    assertThat(wrong("a.b", "--output-column", "ID"))
+        .isEqualTo("rmsnorm spark: --output-column is 'ID', there is such a column already\n");
     assertThat(wrong("a.b", "--set", "gain=1,two,3"))
         .contains("gain has 'two', which is no number; it is: what normalized elements");
     assertThat(wrong("a.b", "--set", "width=1.5"))
@@ -391,7 +401,7 @@ class NormalizeParquetTest {
     assertThat(wrong("a.b", "--set", "=1")).contains("--set is =1, it must be NAME=VALUE");
     assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
     assertThat(wrong("a.b", "--set", "gain=@" + folder.resolve("none")))
-        .contains("gain is ", "none: the file cannot be read: ");
+        .contains("--gain is ", "none: the file cannot be read: ");
     assertThat(wrong("a.b", "--conf", "spark.driver.memory=8g"))
         .contains("--conf spark.driver.memory=8g comes too late", "RMSNORM_OPTS");
     assertThat(wrong("a.b", "--fast")).contains("unknown: --fast; usage: IN -o OUT");
@@ -460,33 +470,55 @@ class NormalizeParquetTest {
     }
   }
 
-  /** As pyarrow writes lists of float16. */
+  /** Control characters of a file do not reach the terminal. */
   @Test
-  void listsOfFloat16AreRefusedWithAdvice() throws IOException {
-    MessageType schema =
-        MessageTypeParser.parseMessageType(
-            """
-            message rows {
-              optional group x (LIST) {
-                repeated group list { optional fixed_len_byte_array(2) element (FLOAT16); }
-              }
-            }
-            """);
-    Path halves = folder.resolve("halves.parquet");
-    try (ParquetWriter<Group> writer =
-        ExampleParquetWriter.builder(new LocalOutputFile(halves)).withType(schema).build()) {
-      Group row = new SimpleGroup(schema);
-      Group element = row.addGroup("x").addGroup("list");
-      element.add("element", Binary.fromConstantByteArray(new byte[] {0, 0x3c}));
-      writer.write(row);
-    }
-    assertThat(run(halves, "-o", out, "--column", "x"))
+  void theFirstRowsAreShown() {
+    Path hostile = folder.resolve("hostile.parquet");
+    write(hostile, "id div 10 as id", "array(3f, 4f) as e", "concat('a', char(27), '[2J') as s");
+    Result in = shown(hostile, "--show", "2");
+    assertThat(in.err()).isEmpty();
+    assertThat(in.status()).isZero();
+    assertThat(in.out())
         .isEqualTo(
-            new Result(
-                1,
-                "rmsnorm spark: "
-                    + halves
-                    + ": has a column of Parquet's FLOAT16, which Spark does not read: cast it to"
-                    + " float32, or write it as binary for --packed f16\n"));
+            """
+            +---------+--------------+--------+
+            |id bigint|e array<float>|s string|
+            +---------+--------------+--------+
+            |        0|    [3.0, 4.0]|   a?[2J|
+            |        0|    [3.0, 4.0]|   a?[2J|
+            +---------+--------------+--------+
+            only showing top 2 rows
+            """);
+
+    Result result =
+        shown(hostile, "--show", "1", "--column", "e", "--like", "l2", "--output-column", "y");
+    assertThat(result.out()).contains("|y array<float>|", "|    [3.0, 4.0]|", " [0.6, 0.8]|");
+    assertThat(out).doesNotExist();
+
+    Result written = shown(hostile, "-o", out, "--column", "e", "--like", "l2", "--show", "100");
+    assertThat(written.err()).contains(": 10 rows, l2, column e, on ");
+    assertThat(written.out()).contains("|e array<float>|", " [0.6, 0.8]|").hasLineCount(14);
+    assertThat(read(out)).hasSize(10);
+  }
+
+  @Test
+  void longRowsAreShownInPart() {
+    write(folder.resolve("wide.parquet"), "id", "array_repeat(1f, 1000) as e");
+    assertThat(shown(folder.resolve("wide.parquet"), "--show", "1").out().lines())
+        .allMatch(line -> line.length() < 60)
+        .anyMatch(line -> line.contains("|[1.0, 1.0, "));
+  }
+
+  @Test
+  void whatCannotBeShownIsWrongUse() {
+    assertThat(run(in).err()).contains("-o is missing; usage: ");
+    assertThat(run(in, "--show", "0").err()).contains("-o is missing; usage: ");
+    assertThat(run(in, "--show", "some").err()).contains("--show is some, it may be a number");
+    assertThat(run(in, "--show", "1", "--force").err()).contains("--force needs -o OUT");
+    assertThat(run(in, "--show", "1", "--like", "l2").err()).contains("--column is missing; usage");
+    assertThat(run(in, "--show", "1", "-o", out).err()).contains("--column is missing; usage: ");
+    Result missing = run(folder.resolve("none"), "--show", "1");
+    assertThat(missing.err()).endsWith("none: there is no such file or folder\n");
+    assertThat(missing.status()).isOne();
   }
 }

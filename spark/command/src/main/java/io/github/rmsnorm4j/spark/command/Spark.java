@@ -22,11 +22,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
@@ -38,7 +40,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "spark",
     description = {
-      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
+      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster, or look at"
+          + " Parquet.",
       "",
       "OUT is a folder of Parquet files with the rows of IN. It appears when it is complete, or not"
           + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp next to it, which"
@@ -55,10 +58,15 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm spark examples/embeddings.parquet -o out.parquet --column embedding",
       "  rmsnorm spark in.parquet -o out.parquet --column e --like gemma --gain w.npy",
-      "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077"
+      "  rmsnorm spark hdfs:///in -o hdfs:///out --column e --master spark://host:7077",
+      "  rmsnorm spark out.parquet --show 5"
     })
 final class Spark implements Callable<Integer> {
   private static final String PROGRAM = "io.github.rmsnorm4j.spark.NormalizeParquet";
+
+  /** What says nothing of a result. */
+  private static final Set<String> WITHOUT_COLUMN =
+      Set.of("--show", "--threads", "--master", "--conf", "--quiet");
 
   /** What a JVM says of its own accord where the Vector API is asked for; no news to a user. */
   private static final String INCUBATOR = "WARNING: Using incubator modules";
@@ -83,15 +91,13 @@ final class Spark implements Callable<Integer> {
   @Option(
       names = {"-o", "--output"},
       paramLabel = "OUT",
-      required = true,
-      description = "The folder to write.")
+      description = "The folder to write. It is needed without --show.")
   private String out;
 
   @Option(
       names = "--column",
       paramLabel = "NAME",
-      required = true,
-      description = "The column to normalize.")
+      description = "The column to normalize. It is needed with OUT.")
   private String column;
 
   @Option(
@@ -100,6 +106,14 @@ final class Spark implements Callable<Integer> {
       description =
           "A new column for the result (default: the result replaces the column of --column).")
   private String outputColumn;
+
+  @Option(
+      names = "--show",
+      paramLabel = "ROWS",
+      description =
+          "Print the first ROWS rows: of OUT; without OUT, of what it would be; without --column, of"
+              + " IN.")
+  private Integer show;
 
   @Option(
       names = "--dtype",
@@ -126,8 +140,8 @@ final class Spark implements Callable<Integer> {
       names = "--handle-invalid",
       paramLabel = "WAY",
       description =
-          "What to do with rows that are empty, have another width than --width or the gain, or have"
-              + " elements that are null: ${COMPLETION-CANDIDATES}. error: end the job. keep: the"
+          "What to do with rows that are empty, have another width than --width or the gain, or one"
+              + " that the norm's groups do not divide, or have elements that are null: ${COMPLETION-CANDIDATES}. error: end the job. keep: the"
               + " result is null. skip: leave the row out (default: error).")
   private Invalid invalid;
 
@@ -202,21 +216,25 @@ final class Spark implements Callable<Integer> {
    * @param written gets the files that it must read, which are of no use afterwards
    */
   List<String> arguments(List<Path> written) throws IOException {
+    requireUse();
     norm.requireNoGate();
     NormSettings settings = WrongUseException.checked(() -> norm.settings(null));
-    List<String> arguments = new ArrayList<>(List.of(in, "-o", out, "--column", column));
-    option(arguments, "--output-column", outputColumn);
-    option(arguments, "--like", settings.spec().toString());
-    if (width != null && width < 1) {
-      throw new WrongUseException("--width is " + width + ", it must be 1 or more");
+    List<String> arguments = new ArrayList<>(List.of(in));
+    option(arguments, "-o", out);
+    option(arguments, "--show", show);
+    if (column != null) {
+      option(arguments, "--column", column);
+      option(arguments, "--output-column", outputColumn);
+      option(arguments, "--like", settings.spec());
+      option(arguments, "--width", width);
+      // Some cast orders ask what a gain is stored in.
+      ElementType gainType = parameter(arguments, "gain", settings.gain(), written);
+      option(arguments, "--set", gainType == null ? null : "gainType=" + gainType);
+      parameter(arguments, "bias", settings.bias(), written);
+      option(arguments, "--packed", packed);
+      option(arguments, "--dtype", type);
+      option(arguments, "--handle-invalid", invalid);
     }
-    param(arguments, "width", width);
-    // Some cast orders ask what a gain is stored in.
-    param(arguments, "gainType", parameter(arguments, "gain", settings.gain(), written));
-    parameter(arguments, "bias", settings.bias(), written);
-    param(arguments, "inputType", packed);
-    param(arguments, "outputType", type);
-    param(arguments, "handleInvalid", invalid);
     option(arguments, "--master", master(settings.threads()));
     conf.forEach(setting -> option(arguments, "--conf", setting));
     if (force) {
@@ -224,6 +242,29 @@ final class Spark implements Callable<Integer> {
     }
     option(arguments, "--progress", quiet ? "none" : Terminal.isStandardError() ? "bar" : "lines");
     return arguments;
+  }
+
+  /** Refuses what makes no sense before anything is built. */
+  private void requireUse() {
+    if (out == null && show == null) {
+      throw new WrongUseException("-o OUT is missing; --show 5 only looks at IN");
+    }
+    require("--show", show);
+    require("--width", width);
+    for (OptionSpec option : spec.commandLine().getParseResult().matchedOptions()) {
+      if (out == null && option.longestName().equals("--force")) {
+        throw new WrongUseException("--force needs -o OUT");
+      }
+      if (column == null && !WITHOUT_COLUMN.contains(option.longestName())) {
+        throw new WrongUseException(option.longestName() + " needs --column NAME");
+      }
+    }
+  }
+
+  private static void require(String option, Integer value) {
+    if (value != null && value < 1) {
+      throw new WrongUseException(option + " is " + value + ", it must be 1 or more");
+    }
   }
 
   private String master(Integer threads) {
@@ -234,9 +275,7 @@ final class Spark implements Callable<Integer> {
       throw new WrongUseException(
           "--threads and --master exclude each other: --master local[4] has 4");
     }
-    if (threads < 1) {
-      throw new WrongUseException("--threads is " + threads + ", it must be 1 or more");
-    }
+    require("--threads", threads);
     return "local[" + threads + "]";
   }
 
@@ -244,10 +283,6 @@ final class Spark implements Callable<Integer> {
     if (value != null) {
       arguments.addAll(List.of(name, value.toString()));
     }
-  }
-
-  private static void param(List<String> arguments, String name, Object value) {
-    option(arguments, "--set", value == null ? null : name + "=" + value);
   }
 
   /** By a file, since a command has no room for a gain. Returns its type, or null without one. */
@@ -264,7 +299,7 @@ final class Spark implements Callable<Integer> {
       file.toFile().deleteOnExit(); // Ctrl-C leaves no time for more.
       Files.write(
           file, Arrays.stream(StoredParameter.values(row)).mapToObj(Double::toString).toList());
-      param(arguments, name, "@" + file);
+      option(arguments, "--" + name, file);
       return row.type();
     }
   }

@@ -15,6 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -46,15 +47,36 @@ class SparkTest {
     assertThat(wrongUse("--handle-invalid", "drop"))
         .contains("'--handle-invalid'", "[error, keep, skip]");
     assertThat(wrongUse("--dtype", "int8")).contains("'int8', it may be f16, bf16, f32 or f64");
+    assertThat(wrongUse("--show", "0")).contains("--show is 0, it must be 1 or more");
+    assertThat(wrong("spark", "in")).contains("-o OUT is missing; --show 5 only looks at IN");
+    assertThat(wrong("spark", "in", "-o", "out")).contains("--output needs --column NAME");
+    assertThat(wrong("spark", "in", "--show", "5", "--like", "l2"))
+        .contains("--like needs --column NAME");
+    assertThat(wrong("spark", "in", "--show", "5", "--column", "c", "-f"))
+        .contains("--force needs -o OUT");
   }
 
   private static String wrongUse(String... more) {
     List<String> words = new ArrayList<>(List.of("spark", "in", "-o", "out", "--column", "c"));
     words.addAll(List.of(more));
-    CommandResult result = CommandResult.of(words.toArray(String[]::new));
+    return wrong(words.toArray(String[]::new));
+  }
+
+  private static String wrong(String... words) {
+    CommandResult result = CommandResult.of(words);
     assertThat(result.status()).isEqualTo(2);
     assertThat(result.err()).hasLineCount(1);
     return result.err();
+  }
+
+  @Test
+  void whatOnlyLooks() throws IOException {
+    assertThat(of("in", "--show", "5", "--threads=2", "-q"))
+        .isEqualTo("in --show 5 --master local[2] --progress none");
+    assertThat(of("in", "--show=5", "--column=c", "--like=l2"))
+        .isEqualTo("in --show 5 --column c --like l2 --progress lines");
+    assertThat(arguments("--show=5"))
+        .isEqualTo("in -o out --show 5 --column c --like rmsnorm --progress lines");
   }
 
   @Test
@@ -64,18 +86,17 @@ class SparkTest {
             "in -o out --column c --like llama(eps=1e-5) --master local[2] --progress lines");
     assertThat(arguments("--like=layernorm", "--eps-at=floor", "--dtype=f16", "--packed=bf16"))
         .isEqualTo(
-            "in -o out --column c --like layernorm(eps=1e-5 floor) --set inputType=bfloat16"
-                + " --set outputType=float16 --progress lines");
+            "in -o out --column c --like layernorm(eps=1e-5 floor) --packed bfloat16"
+                + " --dtype float16 --progress lines");
     assertThat(
             arguments(
                 "--handle-invalid=skip", "--master=spark://h:1", "--conf=a=b", "--conf=c=d", "-fq"))
         .isEqualTo(
-            "in -o out --column c --like rmsnorm --set handleInvalid=skip --master spark://h:1"
+            "in -o out --column c --like rmsnorm --handle-invalid skip --master spark://h:1"
                 + " --conf a=b --conf c=d --force --progress none");
     assertThat(arguments("--like=l2", "--width=64", "--handle-invalid=keep"))
         .isEqualTo(
-            "in -o out --column c --like l2 --set width=64 --set handleInvalid=keep"
-                + " --progress lines");
+            "in -o out --column c --like l2 --width 64 --handle-invalid keep --progress lines");
     assertThat(arguments("--partial=0.5", "--partial-rounding=down", "--output-column=d"))
         .isEqualTo(
             "in -o out --column c --output-column d --like rmsnorm(part=1/2 down) --progress lines");
@@ -90,7 +111,7 @@ class SparkTest {
 
     List<String> words = parsed("--gain", gain.toString()).arguments(written);
 
-    assertThat(words).contains("rmsnorm", "gain=@" + written.getFirst(), "gainType=bfloat16");
+    assertThat(words).contains("rmsnorm", "--gain", "" + written.getFirst(), "gainType=bfloat16");
     assertThat(written).hasSize(1);
     assertThat(written.getFirst()).hasContent("1.5\n-0.25\nNaN\n-Infinity\n");
     Files.delete(written.getFirst());
@@ -100,11 +121,19 @@ class SparkTest {
     return String.join(" ", parsed(more).arguments(new ArrayList<>()));
   }
 
+  private static String of(String... words) throws IOException {
+    return String.join(" ", command(words).arguments(new ArrayList<>()));
+  }
+
   private static Spark parsed(String... more) {
-    List<String> words = new ArrayList<>(List.of("spark", "in", "-o", "out", "--column", "c"));
+    List<String> words = new ArrayList<>(List.of("in", "-o", "out", "--column", "c"));
     words.addAll(List.of(more));
+    return command(words.toArray(String[]::new));
+  }
+
+  private static Spark command(String... words) {
     CommandLine root = Rmsnorm.commandLine();
-    root.parseArgs(words.toArray(String[]::new));
+    root.parseArgs(Stream.concat(Stream.of("spark"), Stream.of(words)).toArray(String[]::new));
     return root.getSubcommands().get("spark").getCommand();
   }
 
