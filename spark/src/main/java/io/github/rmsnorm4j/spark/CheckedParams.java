@@ -58,7 +58,8 @@ record CheckedParams(Params stage) {
 
   /** The text of a norm, refused in the words of {@link NormSpec}. */
   Param<String> norm(String name, String doc) {
-    return new Param<>(stage, name, doc, refuse(text -> NormSettings.spec(String.valueOf(text))));
+    Allowed<String> parsed = text -> NormSettings.spec(text) != null;
+    return text(name, doc, parsed, "it must be the text of a norm");
   }
 
   /** A part of all values. */
@@ -71,26 +72,14 @@ record CheckedParams(Params stage) {
   }
 
   private <T> Function1<T, Object> check(String name, Allowed<T> allowed, String sentence) {
-    return refuse(
-        value -> {
-          if (value == null || !allowed.test(value)) {
-            throw new IllegalArgumentException(
-                "%s is %s, %s".formatted(name, shown(value), sentence));
-          }
-        });
-  }
-
-  /** Throws {@link IllegalArgumentException} where a value is not allowed. */
-  private interface Refusal<T> extends Serializable {
-    void check(T value);
-  }
-
-  private <T> Function1<T, Object> refuse(Refusal<T> refusal) {
     String uid = stage.uid();
     return (Function1<T, Object> & Serializable)
         value -> {
           try {
-            refusal.check(value);
+            if (value == null || !allowed.test(value)) {
+              throw new IllegalArgumentException(
+                  "%s is %s, %s".formatted(name, shown(value), sentence));
+            }
             return true;
           } catch (IllegalArgumentException e) {
             throw new IllegalArgumentException(uid + ": " + e.getMessage(), e);

@@ -1,19 +1,17 @@
 package io.github.rmsnorm4j.spark;
 
-import io.github.rmsnorm4j.NormSpec;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.spark.ml.param.DoubleArrayParam;
 import org.apache.spark.ml.param.IntParam;
 import org.apache.spark.ml.param.Param;
@@ -28,7 +26,7 @@ import org.apache.spark.ml.param.Param;
  * @param master null for Spark's own choice
  * @param conf settings of Spark
  * @param force whether to replace what is at {@code out}
- * @param progress how to show it
+ * @param progress how to show it: lines, bar or none
  */
 record JobArguments(
     String in,
@@ -38,7 +36,7 @@ record JobArguments(
     String master,
     Map<String, String> conf,
     boolean force,
-    TaskProgress.Style progress) {
+    String progress) {
   private static final String USAGE =
       "usage: IN -o OUT --column NAME [--output-column NAME] [--like NORM] [--gain FILE]"
           + " [--bias FILE] [--width N] [--packed TYPE] [--dtype TYPE]"
@@ -63,7 +61,8 @@ record JobArguments(
   private static final Set<String> PARAMETERS = Set.of("gain", "bias");
 
   private static final String STANDALONE = "spark://";
-  private static final Pattern ADDRESS = Pattern.compile("(.+):(\\d{1,5})");
+  private static final String MASTERS =
+      "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...";
   private static final int MILLIS_TO_ANSWER = 10_000;
 
   /** What Spark's launchers give a driver as it starts, and nobody afterwards. */
@@ -72,7 +71,8 @@ record JobArguments(
           "spark\\.driver\\.(memory|memoryOverhead|(default|extra)(JavaOptions|ClassPath|LibraryPath))");
 
   private static final Pattern MASTER =
-      Pattern.compile("local(\\[.*])?|spark://.+|yarn|k8s://.+|local-cluster\\[.*]");
+      Pattern.compile(
+          "local(\\[.*])?|spark://[^,]+:\\d{1,5}(,[^,]+:\\d{1,5})*|yarn|k8s://.+|local-cluster\\[.*]");
 
   /**
    * Reads the words of a command.
@@ -102,11 +102,7 @@ record JobArguments(
     params.replaceAll(JobArguments::text);
     conf.forEach(JobArguments::requireInTime);
     String master = options.get("--master");
-    require(
-        master == null || MASTER.matcher(master).matches(),
-        "--master",
-        master,
-        "local, local[N], local[*], spark://HOST:PORT, yarn or k8s://...");
+    require(master == null || MASTER.matcher(master).matches(), "--master", master, MASTERS);
     String progress = options.getOrDefault("--progress", "lines");
     boolean known = Set.of("lines", "bar", "none").contains(progress);
     require(known, "--progress", progress, "lines, bar or none");
@@ -125,21 +121,22 @@ record JobArguments(
             master,
             conf,
             options.containsKey("--force"),
-            TaskProgress.Style.valueOf(progress));
+            progress);
     if (!showsOnly || !params.isEmpty()) {
       options.put("--column", arguments.column());
       needed(options, "--column");
       // A norm that cannot be is refused before Spark is started, which takes seconds.
-      arguments.transformer(arguments.resultColumn()).settings();
+      arguments.transformer().settings();
     }
     return arguments;
   }
 
-  /** A message about a param, about its option where it has one. */
+  /** What a transformer says of its params, of the options that this program has for them. */
   static String inOptions(String message) {
-    String said = message;
+    String said = message.replaceFirst("^\\w+Normalizer_\\w+: ", "");
     for (Map.Entry<String, String> option : PARAMS.entrySet()) {
-      said = said.replaceFirst("^" + option.getValue() + " is ", option.getKey() + " is ");
+      said =
+          said.replaceFirst("(^|; )" + option.getValue() + "(?= (is|'))", "$1" + option.getKey());
     }
     return said;
   }
@@ -207,12 +204,11 @@ record JobArguments(
       return;
     }
     for (String address : master.substring(STANDALONE.length()).split(",")) {
-      Matcher parts = ADDRESS.matcher(address);
-      boolean sense = parts.matches() && Integer.parseInt(parts.group(2)) < 1 << Short.SIZE;
-      require(sense, "--master", master, "spark://HOST:PORT, or several with commas");
-      int port = Integer.parseInt(parts.group(2));
+      int colon = address.lastIndexOf(':');
+      int port = Integer.parseInt(address.substring(colon + 1));
+      require(port < 1 << Short.SIZE, "--master", master, MASTERS);
       try (Socket socket = new Socket()) {
-        socket.connect(new InetSocketAddress(parts.group(1), port), MILLIS_TO_ANSWER);
+        socket.connect(new InetSocketAddress(address.substring(0, colon), port), MILLIS_TO_ANSWER);
         return;
       } catch (IOException ignored) {
         // Another of them may.
@@ -231,60 +227,40 @@ record JobArguments(
     return params.get("outputCol");
   }
 
-  String resultColumn() {
-    return params.getOrDefault("outputCol", column());
-  }
-
-  /** The norm that the transformer does. */
-  NormSpec norm() {
-    return NormSpec.parse(transformer(resultColumn()).getNorm());
-  }
-
   /**
    * The transformer that does it.
    *
-   * @param result the column to add
    * @throws IllegalArgumentException if it has no such param, or not with such a value
    */
-  RowNormalizer transformer(String result) {
+  RowNormalizer transformer() {
     RowNormalizer transformer = new RowNormalizer();
     params.forEach((name, value) -> set(transformer, name, value));
-    return transformer.setOutputCol(result);
+    return transformer;
   }
 
   private static void set(RowNormalizer transformer, String name, String text) {
     if (!transformer.hasParam(name)) {
+      List<String> names = Stream.of(transformer.params()).map(Param::name).toList();
       throw new IllegalArgumentException(
           "--set %s: there is no such param, there are %s"
-              .formatted(
-                  name,
-                  Arrays.stream(transformer.params())
-                      .map(Param::name)
-                      .collect(Collectors.joining(", "))));
+              .formatted(name, String.join(", ", names)));
     }
     Param<Object> param = transformer.getParam(name);
-    Object value;
-    String number = "";
     try {
-      value =
+      transformer.set(
+          param,
           switch ((Object) param) {
-            case IntParam ignored -> Integer.valueOf(number = text.strip());
-            case DoubleArrayParam ignored -> {
-              String[] words = text.replaceAll("[\\[\\],]", " ").strip().split("\\s+");
-              double[] numbers = new double[words.length];
-              for (int i = 0; i < words.length; i++) {
-                numbers[i] = Double.parseDouble(number = words[i]);
-              }
-              yield numbers;
-            }
+            case IntParam ignored -> Integer.valueOf(text.strip());
+            case DoubleArrayParam ignored ->
+                Stream.of(text.replaceAll("[\\[\\],]", " ").strip().split("\\s+"))
+                    .mapToDouble(Double::parseDouble)
+                    .toArray();
             default -> text;
-          };
+          });
     } catch (NumberFormatException e) {
-      String kind = (Object) param instanceof IntParam ? "whole number" : "number";
+      String quoted = e.getMessage().replace("For input string: ", "");
       throw new IllegalArgumentException(
-          "%s has '%.100s', which is no %s; it is: %s".formatted(name, number, kind, param.doc()),
-          e);
+          "%s cannot be %.100s; it is: %s".formatted(name, quoted, param.doc()), e);
     }
-    transformer.set(param, value);
   }
 }

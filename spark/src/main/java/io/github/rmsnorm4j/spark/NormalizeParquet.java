@@ -1,12 +1,10 @@
 package io.github.rmsnorm4j.spark;
 
+import io.github.rmsnorm4j.NormSpec;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
@@ -56,13 +54,10 @@ public final class NormalizeParquet {
    */
   public static void main(String[] args) {
     int status = status(args, System.out, System.err);
-    SparkSession.getDefaultSession().foreach(NormalizeParquet::stop);
+    if (SparkSession.getDefaultSession().nonEmpty()) {
+      SparkSession.getDefaultSession().get().stop();
+    }
     System.exit(status);
-  }
-
-  private static Void stop(SparkSession session) {
-    session.stop();
-    return null;
   }
 
   static int status(String[] args, PrintStream out, PrintStream err) {
@@ -71,29 +66,14 @@ public final class NormalizeParquet {
       new NormalizeParquet(arguments, out, err).run(session(arguments));
       return 0;
     } catch (IllegalArgumentException e) {
-      return failed(err, wrongUse(String.valueOf(e.getMessage())), e, 2);
+      return failed(err, String.valueOf(e.getMessage()), e, 2);
     } catch (Exception e) { // Scala's methods throw checked exceptions that they do not declare.
-      return failed(err, inOptions(Failure.ofJob(e)), e, 1);
+      return failed(err, Failure.ofJob(e), e, 1);
     }
   }
 
-  /**
-   * In this program's words: a transformer begins with its own name, which tells it from others in
-   * a pipeline, and has params where the job has options.
-   */
-  private static String wrongUse(String message) {
-    return JobArguments.inOptions(message.replaceFirst("^\\w+Normalizer_\\w+: ", ""));
-  }
-
-  /** The advice of a transformer, as the options that this program has. */
-  private static String inOptions(String message) {
-    return message.replaceFirst(
-        "; " + RowFunction.ADVICE + "$",
-        "; --handle-invalid keep makes such rows null, --handle-invalid skip leaves them out");
-  }
-
   private static int failed(PrintStream err, String message, Exception e, int status) {
-    err.println("rmsnorm spark: " + Failure.oneLine(message));
+    err.println("rmsnorm spark: " + Failure.oneLine(JobArguments.inOptions(message)));
     if (System.getenv("RMSNORM_STACKTRACE") != null) {
       e.printStackTrace(err);
     }
@@ -109,48 +89,39 @@ public final class NormalizeParquet {
     conf.setIfMissing("spark.master", "local[*]");
     JobArguments.requireAnswer(conf.get("spark.master"));
     conf.setIfMissing("spark.ui.enabled", "false");
+    conf.setIfMissing(
+        "spark.ui.showConsoleProgress", String.valueOf(arguments.progress().equals("bar")));
     // What folders are called is text: 007 is not 7.
     conf.setIfMissing("spark.sql.sources.partitionColumnTypeInference.enabled", "false");
     // An executor without these flags has the same bits, more slowly.
     conf.setIfMissing(
         "spark.executor.extraJavaOptions",
         "--add-modules=jdk.incubator.vector --enable-native-access=ALL-UNNAMED");
-    String jar = jar();
     if (conf.get("spark.master").startsWith("local")) {
       // Nobody else is to connect, and the machine's name may lead nowhere.
       conf.setIfMissing("spark.driver.host", "127.0.0.1");
       conf.setIfMissing("spark.driver.bindAddress", "127.0.0.1");
-    } else if (jar != null && !conf.get("spark.jars", "").contains(jar)) {
-      conf.set(
-          "spark.jars", conf.contains("spark.jars") ? conf.get("spark.jars") + "," + jar : jar);
+    } else {
+      // Executors elsewhere must be sent it.
+      SparkContext.jarOfClass(NormalizeParquet.class).foreach(jar -> addJar(conf, jar));
     }
     return SparkSession.builder().config(conf).getOrCreate();
   }
 
-  /** The jar that this class is in, which executors elsewhere must be sent; null for a folder. */
-  private static String jar() throws IOException {
-    try {
-      String location =
-          NormalizeParquet.class
-              .getProtectionDomain()
-              .getCodeSource()
-              .getLocation()
-              .toURI()
-              .getPath();
-      return location.endsWith(".jar") ? location : null;
-    } catch (URISyntaxException e) {
-      throw new IOException(e);
-    }
+  private static SparkConf addJar(SparkConf conf, String jar) {
+    String jars = conf.get("spark.jars", "");
+    return jars.contains(jar)
+        ? conf
+        : conf.set("spark.jars", (jars.isEmpty() ? "" : jars + ",") + "file:" + jar);
   }
 
   /** Does all of it in a session that is there. */
   void run(SparkSession session) throws Exception {
     Path in = qualified(arguments.in(), session);
-    Observation read = new Observation("read");
-    Observation kept = new Observation("kept");
+    Observation counted = new Observation();
     if (arguments.out() == null) {
       Dataset<Row> rows = read(session, in);
-      show(arguments.column() == null ? rows : normalised(rows, read, kept));
+      show(arguments.column() == null ? rows : normalised(rows, counted));
       return;
     }
     long start = System.nanoTime();
@@ -160,20 +131,12 @@ public final class NormalizeParquet {
       folder.requireApartFrom(in);
       Dataset<Row> rows = read(session, in);
       PartitionFolders partitions = PartitionFolders.of(rows, in);
-      long written = write(normalised(rows, read, kept), partitions.columns(), folder.unfinished);
+      long written = write(normalised(rows, counted), partitions.columns(), folder.unfinished);
       partitions.restoreNames(folder);
       folder.commit();
-      if (arguments.progress() != TaskProgress.Style.none) {
+      if (!arguments.progress().equals("none")) {
         double seconds = (System.nanoTime() - start) * 1e-9;
-        String invalid =
-            switch (way()) {
-              case "keep" -> ", invalid rows made null: " + kept.getAsJava().get("rows");
-              case "skip" ->
-                  ", invalid rows left out: " + ((long) read.getAsJava().get("rows") - written);
-              default -> "";
-            };
-        String master = session.sparkContext().master();
-        err.println(Failure.oneLine(summary(written, invalid, master, seconds)));
+        err.println(Failure.oneLine(summary(written, counted, seconds)));
       }
     }
     if (arguments.show() > 0) {
@@ -194,14 +157,20 @@ public final class NormalizeParquet {
           rows.select(columns).show(arguments.show(), CHARACTERS_SHOWN);
           return null;
         });
-    table.toString(StandardCharsets.UTF_8).lines().map(Failure::oneLine).forEach(out::println);
+    String lines = table.toString(StandardCharsets.UTF_8).stripTrailing();
+    lines.lines().map(Failure::oneLine).forEach(out::println);
   }
 
-  private String way() {
-    return arguments.params().getOrDefault("handleInvalid", "error");
-  }
-
-  private String summary(long rows, String invalid, String master, double seconds) {
+  private String summary(long rows, Observation counted, double seconds)
+      throws InterruptedException {
+    RowNormalizer transformer = arguments.transformer();
+    String invalid =
+        switch (transformer.getHandleInvalid()) {
+          case "keep" -> ", invalid rows made null: " + counted.getAsJava().get("rows");
+          case "skip" ->
+              ", invalid rows left out: " + ((long) counted.getAsJava().get("rows") - rows);
+          default -> "";
+        };
     return String.format(
         Locale.ROOT,
         "%s: %d %s%s, %s, column %s, on %s, %.2f s",
@@ -209,9 +178,9 @@ public final class NormalizeParquet {
         rows,
         rows == 1 ? "row" : "rows",
         invalid,
-        arguments.norm(),
-        arguments.resultColumn(),
-        master,
+        NormSpec.parse(transformer.getNorm()),
+        arguments.outputColumn() == null ? arguments.column() : arguments.outputColumn(),
+        SparkContext.getOrCreate().master(),
         seconds);
   }
 
@@ -262,35 +231,24 @@ public final class NormalizeParquet {
   /**
    * The rows with the result in the place of its column, or behind all of them.
    *
-   * @param read gets the number of all rows, where some may be left out
-   * @param kept gets the number of rows that are made null, where some may be
+   * @param counted gets the number of rows that are made null, or that of all rows where some may
+   *     be left out
    */
-  private Dataset<Row> normalised(Dataset<Row> rows, Observation read, Observation kept) {
-    String result = arguments.outputColumn();
-    if (result == null) {
-      result = arguments.column() + " normalized";
-      while (Arrays.asList(rows.columns()).contains(result)) {
-        result += "'";
-      }
-    }
-    RowNormalizer transformer = arguments.transformer(result);
+  private Dataset<Row> normalised(Dataset<Row> rows, Observation counted) {
+    RowNormalizer transformer = arguments.transformer();
+    String result = transformer.getOutputCol();
+    String way = transformer.getHandleInvalid();
     Column count = functions.count(functions.lit(1)).as("rows");
     Dataset<Row> all =
-        transformer.transform(way().equals("skip") ? rows.observe(read, count) : rows);
-    if (way().equals("keep")) {
+        transformer.transform(way.equals("skip") ? rows.observe(counted, count) : rows);
+    if (way.equals("keep")) {
       Column invalid =
           column(all, result).isNull().and(column(all, arguments.column()).isNotNull());
-      all = all.observe(kept, functions.count_if(invalid).as("rows"));
+      all = all.observe(counted, functions.count_if(invalid).as("rows"));
     }
-    if (arguments.outputColumn() != null) {
-      return all;
-    }
-    List<Column> columns = new ArrayList<>();
-    for (String name : rows.columns()) {
-      columns.add(
-          name.equals(arguments.column()) ? column(all, result).as(name) : column(all, name));
-    }
-    return all.select(columns.toArray(Column[]::new));
+    return arguments.outputColumn() == null
+        ? all.withColumn(arguments.column(), column(all, result)).drop(result)
+        : all;
   }
 
   /** By its name as it is: a dot in it is no path into a struct. */

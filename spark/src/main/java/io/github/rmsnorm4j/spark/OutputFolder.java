@@ -110,15 +110,7 @@ final class OutputFolder implements AutoCloseable {
 
   private String real(Path path) throws IOException {
     java.nio.file.Path there = here(files, path);
-    if (there == null) {
-      return path.toString();
-    }
-    java.nio.file.Path rest = java.nio.file.Path.of("");
-    while (!Files.exists(there)) {
-      rest = there.getFileName().resolve(rest);
-      there = there.getParent();
-    }
-    return "file:" + there.toRealPath().resolve(rest);
+    return there == null ? path.toString() : "file:" + there.toFile().getCanonicalPath();
   }
 
   private void requireReplaceable() throws IOException {

@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.ml.linalg.DenseVector;
 import org.apache.spark.ml.linalg.VectorUDT;
@@ -27,45 +26,20 @@ import scala.jdk.javaapi.CollectionConverters;
  * Normalises the rows of a column, one a call, in the form that they have between Spark's
  * operations, so that no element becomes an object. Public because the code that Spark generates
  * calls it; it is not for anybody else. Every task has one of its own.
+ *
+ * @param column its name, for messages
+ * @param in how it holds rows
+ * @param out how the result's column does
+ * @param rules for its rows
+ * @param makesNull whether a row that breaks the rules becomes null
  */
-public final class RowFunction implements Serializable {
+public record RowFunction(
+    String column, RowColumn in, RowColumn out, RowRules rules, boolean makesNull)
+    implements Serializable {
   /** How rows that cannot be normalised are let through. */
   static final String ADVICE = "handleInvalid 'keep' makes such rows null, 'skip' leaves them out";
 
-  private static final long serialVersionUID = 1;
   private static final VectorUDT VECTORS = new VectorUDT();
-
-  private final String column;
-  private final NormSettings settings;
-  private final RowColumn in;
-  private final RowColumn out;
-  private final boolean nullable;
-
-  /** Whether a row that breaks the rules becomes null. */
-  private final boolean makesNull;
-
-  private final RowRules rules;
-
-  /**
-   * A function of a column.
-   *
-   * @param nullable whether elements of arrays can be null
-   */
-  RowFunction(
-      String column,
-      NormSettings settings,
-      RowColumn in,
-      RowColumn out,
-      boolean nullable,
-      boolean makesNull) {
-    this.column = column;
-    this.settings = settings;
-    this.in = in;
-    this.out = out;
-    this.nullable = nullable;
-    this.makesNull = makesNull;
-    rules = new RowRules(settings, in.element().bytes(), nullable);
-  }
 
   /** The normalised column; null where the other is. */
   Column normalised(Column rows) {
@@ -157,23 +131,9 @@ public final class RowFunction implements Serializable {
     };
   }
 
-  private List<Object> parts() {
-    return Arrays.asList(column, settings, in, out, nullable, makesNull);
-  }
-
-  @Override
-  public boolean equals(Object other) {
-    return other instanceof RowFunction function && parts().equals(function.parts());
-  }
-
-  @Override
-  public int hashCode() {
-    return parts().hashCode();
-  }
-
   /** For a plan that somebody reads: the norm, for example {@code llama of 768, gain}. */
   @Override
   public String toString() {
-    return settings.toString();
+    return rules.settings().toString();
   }
 }

@@ -336,8 +336,7 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   /**
    * {@return this, with another value of {@link #gainType}}
    *
-   * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
-   *     name that {@link ElementType#ofName} knows
+   * @param value {@code float16} or another name that {@link ElementType#ofName} knows
    */
   public RowNormalizer setGainType(String value) {
     return with(gainType, value);
@@ -381,8 +380,7 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   /**
    * {@return this, with another value of {@link #inputType}}
    *
-   * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
-   *     name that {@link ElementType#ofName} knows
+   * @param value {@code float16} or another name that {@link ElementType#ofName} knows
    */
   public RowNormalizer setInputType(String value) {
     return with(inputType, value);
@@ -401,8 +399,7 @@ public final class RowNormalizer extends Transformer implements DefaultParamsWri
   /**
    * {@return this, with another value of {@link #outputType}}
    *
-   * @param value {@code float16}, {@code bfloat16}, {@code float32}, {@code float64}, or another
-   *     name that {@link ElementType#ofName} knows
+   * @param value {@code float16} or another name that {@link ElementType#ofName} knows
    */
   public RowNormalizer setOutputType(String value) {
     return with(outputType, value);

@@ -18,16 +18,8 @@ final class RowRules implements Serializable {
   private final int elementBytes;
   private final boolean nullable;
 
-  /** That of the last row with a norm, which most often is as wide as the next. */
-  private transient volatile Fit last;
-
-  /**
-   * What becomes of rows of a width.
-   *
-   * @param norm for them, or null
-   * @param problem why there is none, or null
-   */
-  private record Fit(int width, Norm norm, String problem) {}
+  /** That of the last valid row, which most often is as wide as the next. */
+  private transient volatile Norm last;
 
   /**
    * Rules for a column.
@@ -41,32 +33,29 @@ final class RowRules implements Serializable {
     this.nullable = nullable;
   }
 
-  /** The norm for rows of a width; null where there is none. */
+  NormSettings settings() {
+    return settings;
+  }
+
+  /** The norm for valid rows of a width. */
   Norm norm(int width) {
-    return fit(width).norm;
+    Norm norm = last;
+    return norm != null && norm.width() == width ? norm : settings.norm(width);
   }
 
-  private Fit fit(int width) {
-    Fit fit = last;
-    if (fit == null || fit.width != width) {
-      fit = newFit(width);
-      last = fit.norm == null ? last : fit;
-    }
-    return fit;
-  }
-
-  private Fit newFit(int width) {
+  private String problem(int width) {
     Integer wanted = settings.width();
     if (wanted != null && width != wanted) {
-      return new Fit(width, null, "a row is %s wide, it must be %s".formatted(width, wanted));
+      return "a row is %s wide, it must be %s".formatted(width, wanted);
     }
     if (width == 0) {
-      return new Fit(width, null, "a row is empty");
+      return "a row is empty";
     }
     try {
-      return new Fit(width, settings.norm(width), null);
+      last = norm(width);
+      return null;
     } catch (IllegalArgumentException e) {
-      return new Fit(width, null, "a row is %s wide: %s".formatted(width, e.getMessage()));
+      return "a row is %s wide: %s".formatted(width, e.getMessage());
     }
   }
 
@@ -74,14 +63,14 @@ final class RowRules implements Serializable {
   String problem(Object row) {
     return switch (row) {
       case ArrayData array -> {
-        String problem = fit(array.numElements()).problem;
+        String problem = problem(array.numElements());
         yield problem == null && nullable ? nullProblem(array) : problem;
       }
-      case InternalRow vector -> fit(width(vector)).problem;
+      case InternalRow vector -> problem(width(vector));
       default -> {
         int bytes = ((byte[]) row).length;
         yield bytes % elementBytes == 0
-            ? fit(bytes / elementBytes).problem
+            ? problem(bytes / elementBytes)
             : "a row has %s bytes, an element %s".formatted(bytes, elementBytes);
       }
     };
@@ -109,5 +98,19 @@ final class RowRules implements Serializable {
   private static boolean hasNull(UnsafeArrayData row, int n) {
     long bits = row.getBaseOffset() + Long.BYTES;
     return BitSetMethods.anySet(row.getBaseObject(), bits, (n + 63L) / 64);
+  }
+
+  /** Equal rules make equal plans. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof RowRules rules
+        && settings.equals(rules.settings)
+        && elementBytes == rules.elementBytes
+        && nullable == rules.nullable;
+  }
+
+  @Override
+  public int hashCode() {
+    return settings.hashCode();
   }
 }

@@ -49,9 +49,10 @@ record RowTransform(
     StructField field = dataset.schema().apply(inputCol);
     RowColumn in = in(field);
     boolean nullable = field.dataType() instanceof ArrayType array && array.containsNull();
+    RowRules rules = new RowRules(settings, in.element().bytes(), nullable);
     // Spark computes a literal row before it drops rows, so an invalid one is no error with 'skip'.
     boolean makesNull = !handleInvalid.equals("error");
-    RowFunction function = new RowFunction(inputCol, settings, in, out(in), nullable, makesNull);
+    RowFunction function = new RowFunction(inputCol, in, out(in), rules, makesNull);
     Column rows = dataset.col("`" + inputCol.replace("`", "``") + "`");
     // Asked of the rows, not of the results: Spark moves filters ahead and would make those twice.
     Dataset<?> wanted =

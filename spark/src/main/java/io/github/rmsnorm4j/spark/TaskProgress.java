@@ -18,28 +18,15 @@ import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
 
 /**
- * How far a job has come, for whoever is watching: one line that is written over and over, or, for
- * a pipe, a line every ten seconds. Short work is silent.
+ * How far a job has come, for whoever is watching: a line every ten seconds, or Spark's own bar.
+ * Short work is silent.
  */
 final class TaskProgress extends SparkListener implements AutoCloseable {
-  /** How it is shown. */
-  enum Style {
-    none(0),
-    lines(10_000),
-    bar(250);
-
-    private final long millis;
-
-    Style(long millis) {
-      this.millis = millis;
-    }
-  }
-
+  private static final long SECONDS = 10;
   private static final long PATIENCE_SECONDS = 60;
-  private static final int COLUMNS = 79;
 
   private final PrintStream err;
-  private final Style style;
+  private final String style;
   private final ScheduledExecutorService clock;
   private int tasks;
   private int done;
@@ -49,14 +36,16 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   private boolean over;
   private String shown = "";
 
-  TaskProgress(PrintStream err, Style style) {
+  /**
+   * Begins.
+   *
+   * @param style lines, bar or none
+   */
+  TaskProgress(PrintStream err, String style) {
     this.err = err;
     this.style = style;
     clock = Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().daemon().factory());
-    if (style != Style.none) {
-      clock.scheduleAtFixedRate(
-          this::show, Math.max(1000, style.millis), style.millis, TimeUnit.MILLISECONDS);
-    }
+    clock.scheduleAtFixedRate(this::show, SECONDS, SECONDS, TimeUnit.SECONDS);
   }
 
   @Override
@@ -96,8 +85,7 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
 
   @Override
   public synchronized void onExecutorRemoved(SparkListenerExecutorRemoved executor) {
-    if (style != Style.none) {
-      clear();
+    if (!style.equals("none")) {
       err.println(
           Failure.oneLine(
               "executor %s was lost, its tasks are run again: %s"
@@ -131,33 +119,21 @@ final class TaskProgress extends SparkListener implements AutoCloseable {
   }
 
   private synchronized void show() {
-    if (clock.isShutdown() || tasks == 0) {
+    if (tasks == 0 || style.equals("none") || started && style.equals("bar")) {
       return;
     }
     String line =
         started
             ? String.format(Locale.ROOT, "%d of %d tasks, %d rows written", done, tasks, rows)
             : "waiting for an executor";
-    if (style == Style.bar) {
-      err.print("\r" + line + " ".repeat(Math.max(0, shown.length() - line.length())));
-      err.flush();
-    } else if (!line.equals(shown)) {
+    if (!line.equals(shown)) {
       err.println(line);
     }
     shown = line;
   }
 
-  private void clear() {
-    if (style == Style.bar && !shown.isEmpty()) {
-      err.print("\r" + " ".repeat(COLUMNS) + "\r");
-      err.flush();
-      shown = "";
-    }
-  }
-
   @Override
   public synchronized void close() {
     clock.shutdownNow();
-    clear();
   }
 }

@@ -333,8 +333,8 @@ class NormalizeParquetTest {
     assertThat(result.status()).isOne();
     assertThat(result.err())
         .isEqualTo(
-            "rmsnorm spark: column 'a.b': a row is 2 wide, it must be 3; --handle-invalid keep makes"
-                + " such rows null, --handle-invalid skip leaves them out\n");
+            "rmsnorm spark: column 'a.b': a row is 2 wide, it must be 3; --handle-invalid 'keep' makes"
+                + " such rows null, 'skip' leaves them out\n");
     assertThat(read(out)).hasSize(10);
     assertThat(left()).hasSize(2);
 
@@ -388,9 +388,9 @@ class NormalizeParquetTest {
     assertThat(wrong("a.b", "--output-column", "ID"))
         .isEqualTo("rmsnorm spark: --output-column is 'ID', there is such a column already\n");
     assertThat(wrong("a.b", "--set", "gain=1,two,3"))
-        .contains("gain has 'two', which is no number; it is: what normalized elements");
+        .contains("gain cannot be \"two\"; it is: what normalized elements");
     assertThat(wrong("a.b", "--set", "width=1.5"))
-        .contains("width has '1.5', which is no whole number; it is: elements per row");
+        .contains("width cannot be \"1.5\"; it is: elements per row");
     assertThat(wrong("a.b", "--set", "width=0")).contains("it must be at least 1");
     assertThat(wrong("a.b", "--like", "llama(eps=-1)"))
         .startsWith("rmsnorm spark: --like is 'llama(eps=-1)', eps may be a finite number");
@@ -434,7 +434,7 @@ class NormalizeParquetTest {
     String url = "spark://127.0.0.1:" + port;
     assertThat(normalize("--master", url))
         .isEqualTo(new Result(1, "rmsnorm spark: --master is " + url + ": nobody answers there\n"));
-    assertThat(wrong("a.b", "--master", "spark://here")).contains("it may be spark://HOST:PORT");
+    assertThat(wrong("a.b", "--master", "spark://here")).contains(", spark://HOST:PORT, ");
     assertThat(wrong("a.b", "--master", "spark://here:65536")).contains("spark://HOST:PORT");
   }
 

@@ -10,11 +10,11 @@ import io.github.rmsnorm4j.cli.WrongUseException;
 import io.github.rmsnorm4j.measure.ChildOutput;
 import io.github.rmsnorm4j.measure.ModuleBuild;
 import io.github.rmsnorm4j.measure.PinningDefect;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.Reader;
 import java.lang.foreign.Arena;
 import java.nio.charset.Charset;
 import java.nio.file.Files;
@@ -304,28 +304,19 @@ final class Spark implements Callable<Integer> {
     }
   }
 
-  /** As it comes, without what the JVM says of the Vector API. */
+  /** As it comes, without what the JVM says of the Vector API in the first line. */
   static void passOn(InputStream bytes, Charset charset, PrintWriter err) {
-    try (Reader errors = new InputStreamReader(bytes, charset)) {
-      StringBuilder line = new StringBuilder();
+    try (BufferedReader errors = new BufferedReader(new InputStreamReader(bytes, charset))) {
       char[] buffer = new char[1 << 13];
-      for (int length; (length = errors.read(buffer)) >= 0; ) {
-        line.append(buffer, 0, length);
-        if (line.length() < INCUBATOR.length() && INCUBATOR.startsWith(line.toString())) {
-          continue;
-        }
-        if (line.indexOf(INCUBATOR) == 0) {
-          if (line.indexOf("\n") < 0) {
-            continue;
-          }
-          line.delete(0, line.indexOf("\n") + 1);
-        }
-        err.print(line);
-        err.flush();
-        line.setLength(0);
+      errors.mark(1 << 16);
+      String first = errors.readLine();
+      if (first != null && !first.startsWith(INCUBATOR)) {
+        errors.reset();
       }
-      err.print(line);
-      err.flush();
+      for (int length; (length = errors.read(buffer)) >= 0; ) {
+        err.write(buffer, 0, length);
+        err.flush();
+      }
     } catch (IOException _) {
       // Closed, since this process is being ended and the job with it.
     }
@@ -349,6 +340,6 @@ final class Spark implements Callable<Integer> {
             "shade:shade",
             "dependency:build-classpath"),
         "the job",
-        "Spark, about 330 MB the first time");
+        "Spark, about 330 MB the first time (this may take minutes)");
   }
 }
