@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
@@ -30,7 +31,7 @@ record TensorChoice(
    * Chooses.
    *
    * @param names names of tensors; if empty, all floating tensors are meant that have two axes or
-   *     more, or the only floating tensor
+   *     more and elements, or the only floating tensor
    * @throws IllegalArgumentException if there is no such tensor, or one that does not fit
    */
   List<Tensor> choose(List<String> names) {
@@ -58,15 +59,17 @@ record TensorChoice(
       String besides = scales.isEmpty() ? "" : " besides scales of codes";
       throw wrong("has no floating tensor" + besides + ", it has " + list(file.tensors()));
     }
+    List<Tensor> offered = without(floating, tensor -> tensor.shape().isEmpty());
     List<Tensor> chosen =
         floating.size() == 1
             ? floating
-            : floating.stream().filter(tensor -> !isParameter(tensor)).toList();
+            : offered.stream().filter(tensor -> !isParameter(tensor)).toList();
+    chosen = without(chosen, tensor -> tensor.elements() == 0);
     if (chosen.isEmpty()) {
       throw wrong(
           "has only tensors of one axis, which are gains and biases in a model; choose with --tensor"
               + " from "
-              + list(floating));
+              + list(offered));
     }
     for (Tensor tensor : chosen) {
       String problem = problem(tensor);
@@ -75,7 +78,7 @@ record TensorChoice(
             floating.size() == 1
                 ? tensor + ": " + problem
                 : "tensor %s: %s; choose with --tensor from %s"
-                    .formatted(tensor, problem, list(floating)));
+                    .formatted(tensor, problem, list(offered)));
       }
     }
     return chosen;
@@ -86,6 +89,12 @@ record TensorChoice(
     return file.tensors().stream()
         .filter(t -> t.dtype().elementType().isPresent() && !scales.contains(t.name()))
         .toList();
+  }
+
+  /** Without those that are so, unless all are: a scale or an empty marker beside rows stays. */
+  private static List<Tensor> without(List<Tensor> tensors, Predicate<Tensor> so) {
+    List<Tensor> others = tensors.stream().filter(so.negate()).toList();
+    return others.isEmpty() ? tensors : others;
   }
 
   /** Whether a tensor has one axis, as gains and biases have. */

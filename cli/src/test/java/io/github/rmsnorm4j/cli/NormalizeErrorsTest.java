@@ -209,6 +209,27 @@ class NormalizeErrorsTest {
   }
 
   @Test
+  void aScalarThatIsNamedOrAlone() throws IOException {
+    String problem = "axis is -1, but the tensor is a scalar and has none";
+    Path scalar = folder.resolve("s.safetensors");
+    Path y = folder.resolve("y.safetensors");
+    TestTensor s = TestTensor.of("s", Dtype.F32, new double[] {2});
+    TestTensor.write(scalar, s);
+    assertError(WRONG_USE, scalar + ": s f32 []: " + problem, scalar, "-o", y);
+    TestTensor.write(scalar, s, TestTensor.random("x", Dtype.F32, 1, 1, 3, 8));
+    assertError(WRONG_USE, scalar + ": tensor s f32 []: " + problem, scalar + ":s", "-o", y);
+    TestTensor.write(scalar, s, TestTensor.random("g", Dtype.F32, 1, 1, 8));
+    assertError(
+        WRONG_USE,
+        scalar
+            + ": has only tensors of one axis, which are gains and biases in a model; choose with"
+            + " --tensor from g f32 [8]",
+        scalar,
+        "-o",
+        y);
+  }
+
+  @Test
   void aTensorThatIsNamedTwice() throws IOException {
     assertError(
         WRONG_USE,

@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -224,6 +225,33 @@ class NormalizeTest {
     assertThat(TestTensor.read(out("z.safetensors"), "x").values()).isEqualTo(x.values());
     normalize(in, "-o", out("again.safetensors"), "--tensor", "g");
     assertThat(out("again.safetensors")).hasBinaryContent(Files.readAllBytes(out("z.safetensors")));
+  }
+
+  /** Scales of tensors, a loss, a marker. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "0", "0,8", "3,0", "2,0,8"})
+  void scalarsAndTensorsWithoutElementsBesideRowsStayAsTheyAre(String shape) throws IOException {
+    long[] axes =
+        Stream.of(shape.split(","))
+            .filter(Predicate.not(String::isEmpty))
+            .mapToLong(Long::parseLong)
+            .toArray();
+    TestTensor x = TestTensor.random("x", Dtype.F32, 1, 4, 3, 8);
+    TestTensor beside = TestTensor.random("scale", Dtype.F64, 1, 5, axes);
+    Path in = TestTensor.write(out("m.safetensors"), beside, x);
+    Path gains = TestTensor.write(out("g.npy"), TestTensor.random("", Dtype.F32, 1, 6, 8));
+    normalize(in, "-o", out("y.safetensors"), "--dtype", "f16", "--gain", gains);
+    TestTensor y = TestTensor.read(out("y.safetensors"), "scale");
+    assertThat(y.tensor()).isEqualTo(beside.tensor());
+    assertThat(y.bytes()).isEqualTo(beside.bytes());
+    normalize(in + ":x", "-o", out("x.npy"), "--dtype", "f16", "--gain", gains);
+    assertThat(TestTensor.read(out("y.safetensors"), "x").bytes())
+        .isEqualTo(TestTensor.read(out("x.npy")).bytes());
+
+    Path dy = TestTensor.write(out("dy.npy"), TestTensor.random("", Dtype.F32, 0, 7, 3, 8));
+    CommandResult gradient = CommandResult.of("gradient", in, "--dy", dy, "-o", out("dx.npy"));
+    assertThat(gradient.err()).contains("3 rows of 8");
+    assertThat(gradient.status()).isZero();
   }
 
   @Test
