@@ -8,14 +8,19 @@ import io.github.rmsnorm4j.cuda.CudaVersion;
 import io.github.rmsnorm4j.measure.Machine;
 import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.measure.PinningDefect;
+import io.github.rmsnorm4j.report.Records;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.function.BooleanSupplier;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -24,7 +29,7 @@ import picocli.CommandLine.Spec;
     name = "doctor",
     description = "Show which kernels are in use, why, and what would make them faster.",
     footer = {"", "Example:", "  rmsnorm doctor"})
-final class Doctor implements Runnable {
+final class Doctor implements Callable<Integer> {
   private static final double GIB = 1 << 30;
 
   /** Where the text begins, behind its label. */
@@ -43,48 +48,87 @@ final class Doctor implements Runnable {
     this.isDefective = isDefective;
   }
 
+  @Mixin private JsonOption json;
+
+  /** What goes to programs. */
+  record Findings(
+      String java,
+      String javaHome,
+      String compiler,
+      Optional<String> spark,
+      String system,
+      String processor,
+      int processors,
+      long memoryBytes,
+      long heapBytes,
+      List<String> gpus,
+      String kernels,
+      int vectorBits,
+      boolean nativeAccess,
+      String reason,
+      String advice) {}
+
   @Override
-  public void run() {
-    java();
-    machine();
-    gpus(CudaDevice.missing(), CudaDevice.driverVersion(), CudaDevice.devices());
-    kernels();
-  }
-
-  private void java() {
-    line("Java", System.getProperty("java.vendor.version", "") + " " + Runtime.version());
-    line("", System.getProperty("java.home"));
-    line(
-        "Compiler", System.getProperty("java.vm.name") + ", " + System.getProperty("java.vm.info"));
-    if (isDefective.getAsBoolean()) {
-      line("Spark", "does not start: " + PinningDefect.describe(Runtime.version()));
+  public Integer call() throws IOException {
+    Findings found = figures();
+    try (JsonOption.JsonOutput data = json.begin(spec.commandLine())) {
+      print(found);
+      if (data != null) {
+        data.write(Records.write(found));
+      }
     }
+    return ExitCode.OK;
   }
 
-  private void machine() {
-    Runtime runtime = Runtime.getRuntime();
+  private Findings figures() {
     OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-    line(
-        "System",
+    Backend backend = VectorApi.bestBackend(false);
+    return new Findings(
+        System.getProperty("java.vendor.version", "") + " " + Runtime.version(),
+        System.getProperty("java.home"),
+        System.getProperty("java.vm.name") + ", " + System.getProperty("java.vm.info"),
+        isDefective.getAsBoolean()
+            ? Optional.of("does not start: " + PinningDefect.describe(Runtime.version()))
+            : Optional.empty(),
         "%s %s, %s"
             .formatted(
                 System.getProperty("os.name"),
                 System.getProperty("os.version"),
-                System.getProperty("os.arch")));
-    line(
-        "Processor", "%s, %s usable".formatted(Machine.processor(), runtime.availableProcessors()));
+                System.getProperty("os.arch")),
+        Machine.processor(),
+        Runtime.getRuntime().availableProcessors(),
+        system.getTotalMemorySize(),
+        Runtime.getRuntime().maxMemory(),
+        gpuTexts(CudaDevice.missing(), CudaDevice.driverVersion(), CudaDevice.devices()),
+        backend.describe(),
+        backend.vectorBits(),
+        backend.nativeAccess(),
+        backend.reason(),
+        advice(backend));
+  }
+
+  private void print(Findings found) {
+    line("Java", found.java);
+    line("", found.javaHome);
+    line("Compiler", found.compiler);
+    found.spark.ifPresent(text -> line("Spark", text));
+    line("System", found.system);
+    line("Processor", "%s, %s usable".formatted(found.processor, found.processors));
     line(
         "Memory",
         "%s, of which this JVM's heap may take %s"
-            .formatted(gib(system.getTotalMemorySize()), gib(runtime.maxMemory())));
-  }
-
-  private void gpus(
-      Optional<String> missing, Optional<CudaVersion> driver, List<CudaDeviceInfo> devices) {
-    List<String> texts = gpuTexts(missing, driver, devices);
-    for (int i = 0; i < texts.size(); i++) {
-      line(i == 0 ? "GPU" : "", texts.get(i));
+            .formatted(gib(found.memoryBytes), gib(found.heapBytes)));
+    for (int i = 0; i < found.gpus.size(); i++) {
+      line(i == 0 ? "GPU" : "", found.gpus.get(i));
     }
+    line("Kernels", found.kernels);
+    line("", found.reason);
+    line("", "float32 rows that come one at a time stay in plain Java");
+    line("Faster?", found.advice);
+    line(
+        "Threads",
+        "up to %s, about one for each MiB that is read and written; --threads N sets another limit"
+            .formatted(found.processors));
   }
 
   /** The devices that can be used, then what is missing for the others. */
@@ -107,18 +151,6 @@ final class Doctor implements Runnable {
     }
     driver.ifPresent(version -> texts.add("the driver supports CUDA " + version));
     return texts;
-  }
-
-  private void kernels() {
-    Backend backend = VectorApi.bestBackend(false);
-    line("Kernels", backend.describe());
-    line("", backend.reason());
-    line("", "float32 rows that come one at a time stay in plain Java");
-    line("Faster?", advice(backend));
-    line(
-        "Threads",
-        "up to %s, about one for each MiB that is read and written; --threads N sets another limit"
-            .formatted(Runtime.getRuntime().availableProcessors()));
   }
 
   private static String advice(Backend backend) {

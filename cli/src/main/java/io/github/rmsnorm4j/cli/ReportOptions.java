@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -26,22 +27,15 @@ public final class ReportOptions {
       description = "Write a page with plots to this file. The page needs no network.")
   private Path report;
 
-  @Option(
-      names = "--json",
-      paramLabel = "FILE.json",
-      description = "Write all figures to this file as JSON, also those that are not shown.")
-  private Path json;
-
-  @Option(
-      names = {"-f", "--force"},
-      description = "Replace files that exist.")
-  public boolean force;
+  @Mixin private JsonOption json;
 
   /** The files, of which either may be missing. To be made first: no minutes are spent in vain. */
-  public record Files(ReplacingFile page, ReplacingFile data) implements AutoCloseable {
+  public record Files(ReplacingFile page, JsonOption.JsonOutput data) implements AutoCloseable {
     public void write(String html, String json) throws IOException {
       ReportOptions.write(page, html);
-      ReportOptions.write(data, json);
+      if (data != null) {
+        data.write(json);
+      }
     }
 
     /** Without {@link #write} as if nothing had been begun. */
@@ -54,24 +48,29 @@ public final class ReportOptions {
     }
   }
 
+  /** Whether files that exist are replaced. */
+  public boolean force() {
+    return json.force;
+  }
+
   /** Refuses one file for both, and names that do not say what will be in the files. */
   public void requireDistinct() throws IOException {
-    if (report != null && json != null && DistinctFiles.same(report, json)) {
+    if (report != null && json.file() != null && DistinctFiles.same(report, json.file())) {
       String text = "--report and --json are both " + report + ", they must be two files";
       throw new WrongUseException(text);
     }
     requireName("--report", report, ".html");
-    requireName("--json", json, ".json");
+    requireName("--json", json.file(), ".json");
   }
 
   /** Refuses to replace a file that the command reads, also with {@code --force}. */
   void requireNotRead(List<Path> read) throws IOException {
     for (Path file : read) {
-      for (Path written : new Path[] {report, json}) {
+      for (Path written : new Path[] {report, json.file()}) {
         if (written != null && DistinctFiles.same(written, file)) {
           String text =
               "%s is %s, which is read: name another file"
-                  .formatted(written.equals(json) ? "--json" : "--report", written);
+                  .formatted(written.equals(json.file()) ? "--json" : "--report", written);
           throw new WrongUseException(text);
         }
       }
@@ -96,9 +95,9 @@ public final class ReportOptions {
    * @throws WrongUseException if they cannot be
    */
   public Files begin() throws IOException {
-    ReplacingFile page = begin("--report", report, force);
+    ReplacingFile page = begin("--report", report, force());
     try {
-      return new Files(page, begin("--json", json, force));
+      return new Files(page, json.begin(spec.commandLine()));
     } catch (IOException | RuntimeException e) {
       if (page != null) {
         page.close();
@@ -133,8 +132,8 @@ public final class ReportOptions {
     if (report != null) {
       lines.add("--report wrote " + report);
     }
-    if (json != null) {
-      lines.add("--json wrote " + json);
+    if (json.file() != null) {
+      lines.add("--json wrote " + json.file());
     }
     return lines;
   }

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.foreign.Arena;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -68,6 +70,8 @@ final class Show implements Callable<Integer> {
               + " (default: 0:4).")
   private String rows;
 
+  @Mixin private JsonOption json;
+
   @Override
   public Integer call() throws IOException {
     return WrongUseException.checked(
@@ -78,9 +82,14 @@ final class Show implements Callable<Integer> {
   }
 
   private int show(TensorReference wanted, RowRange range) throws IOException {
-    try (DequantizedFile file = DequantizedFile.open(wanted.file())) {
+    try (DequantizedFile file = DequantizedFile.open(wanted.file());
+        JsonOption.JsonOutput data = json.begin(spec.commandLine())) {
       List<Tensor> chosen = wanted.allIn(file, tensors);
-      if (rows == null && chosen.size() != 1 && tensors.isEmpty()) {
+      boolean listed = rows == null && chosen.size() != 1 && tensors.isEmpty();
+      if (data != null) {
+        data.write(Records.write(ShownFile.of(file, chosen, listed ? null : range)));
+      }
+      if (listed) {
         list(file);
         return ExitCode.OK;
       }
@@ -130,9 +139,8 @@ final class Show implements Callable<Integer> {
       out().println("  elements of this type are not shown");
       return;
     }
-    boolean scalar = tensor.shape().isEmpty();
-    long width = scalar ? 1 : tensor.width(-1);
-    long count = scalar ? 1 : tensor.rows(-1);
+    long width = width(tensor);
+    long count = rows(tensor);
     if (width == 0) {
       return; // There may be 2^62 such rows in an empty file.
     }
@@ -151,5 +159,14 @@ final class Show implements Callable<Integer> {
         }
       }
     }
+  }
+
+  /** The width of a row; a scalar is a row of one element. */
+  static long width(Tensor tensor) {
+    return tensor.shape().isEmpty() ? 1 : tensor.width(-1);
+  }
+
+  static long rows(Tensor tensor) {
+    return tensor.shape().isEmpty() ? 1 : tensor.rows(-1);
   }
 }

@@ -2,21 +2,27 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.formats.DequantizedFile;
+import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.models.rows.Quantiles;
 import io.github.rmsnorm4j.models.rows.RowStatistics;
+import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.DoubleUnaryOperator;
 import java.util.stream.DoubleStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -32,7 +38,7 @@ import picocli.CommandLine.Spec;
           + " gap is the distance between the outputs of the two norms, sqrt(2 - 2 sqrt(1 - rho)),"
           + " where an output has size 1. The length of a row of n elements is its L2 norm,"
           + " sqrt(n) RMS. Quantiles are interpolated between rows. With more than"
-          + " 65536 rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite"
+          + " 65536 rows they are nearest ranks, right to 0.2 %%. MeasuredRows that are zero or not finite"
           + " do not count in the quantiles.",
       "",
       "A tensor of one axis is taken for a gain or a bias: it is measured, but gets no verdict.",
@@ -47,8 +53,6 @@ import picocli.CommandLine.Spec;
       "  rmsnorm stats model.gguf:output_norm.weight"
     })
 final class Stats implements Callable<Integer> {
-  private static final double[] FRACTIONS = {0, 0.05, 0.5, 0.95, 1};
-
   /** A gap that is called one: a twentieth of an output's size. */
   private static final double MUCH = 0.05;
 
@@ -73,27 +77,73 @@ final class Stats implements Callable<Integer> {
       description = "The first axis of a row (default: ${DEFAULT-VALUE}, only the last axis).")
   private int axis = -1;
 
+  @Mixin private JsonOption json;
+
+  /** What goes to programs. */
+  record MeasuredFile(String file, List<MeasuredTensor> tensors) {}
+
+  /** A tensor: why it has no rows, or what its rows are like. */
+  record MeasuredTensor(
+      String name,
+      Dtype dtype,
+      List<Long> shape,
+      Optional<String> problem,
+      Optional<MeasuredRows> rows) {}
+
+  /** Zero rows, and those that are not finite, have no quantiles. */
+  record MeasuredRows(
+      long count,
+      long width,
+      Map<String, FiveQuantiles> quantiles,
+      long zeroRows,
+      long nonFiniteRows,
+      long nonFiniteElements) {}
+
+  record FiveQuantiles(double least, double p5, double median, double p95, double greatest) {
+    FiveQuantiles(Quantiles values, DoubleUnaryOperator of) {
+      this(
+          values.at(0, of),
+          values.at(0.05, of),
+          values.at(0.5, of),
+          values.at(0.95, of),
+          values.at(1, of));
+    }
+  }
+
   @Override
   public Integer call() throws IOException {
     TensorReference wanted =
         WrongUseException.checked(() -> TensorReference.parse("FILE", reference));
+    List<MeasuredTensor> measured = new ArrayList<>();
     List<String> lines = new ArrayList<>();
-    try (TensorFile file = DequantizedFile.open(wanted.file())) {
+    try (TensorFile file = DequantizedFile.open(wanted.file());
+        JsonOption.JsonOutput data = json.begin(spec.commandLine())) {
       TensorChoice choice = new TensorChoice(file, axis, List.of());
       List<Tensor> chosen = WrongUseException.checked(() -> chosen(file, wanted, choice));
-      List<Tensor> measured = chosen.stream().filter(t -> choice.problem(t) == null).toList();
-      Backend backend = VectorApi.bestBackend(measured);
-      long bytes = measured.stream().mapToLong(Tensor::bytes).sum();
+      List<Tensor> rows = chosen.stream().filter(t -> choice.problem(t) == null).toList();
+      Backend backend = VectorApi.bestBackend(rows);
+      long bytes = rows.stream().mapToLong(Tensor::bytes).sum();
       PrintWriter err = spec.commandLine().getErr();
       try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {
         for (Tensor tensor : chosen) {
           String problem = choice.problem(tensor);
-          lines.addAll(
+          MeasuredRows found =
               problem == null
-                  ? report(tensor, RowStatistics.of(file, tensor, axis, backend, progress::step))
-                  : List.of(tensor + ": " + problem));
+                  ? rows(tensor, RowStatistics.of(file, tensor, axis, backend, progress::step))
+                  : null;
+          measured.add(
+              new MeasuredTensor(
+                  tensor.name(),
+                  tensor.dtype(),
+                  tensor.shape(),
+                  Optional.ofNullable(problem),
+                  Optional.ofNullable(found)));
+          lines.addAll(problem == null ? report(tensor, found) : List.of(tensor + ": " + problem));
           lines.add("");
         }
+      }
+      if (data != null) {
+        data.write(Records.write(new MeasuredFile(file.path().toString(), measured)));
       }
     }
     // Only now, when no bar is in the way.
@@ -112,22 +162,43 @@ final class Stats implements Callable<Integer> {
     return chosen;
   }
 
-  private List<String> report(Tensor tensor, RowStatistics rows) {
-    List<String> lines = new ArrayList<>();
-    long count = tensor.rows(axis);
-    String counted = count == 1 ? "1 row" : count + " rows";
-    lines.add(tensor + ": " + counted + " of " + tensor.width(axis));
+  private MeasuredRows rows(Tensor tensor, RowStatistics rows) {
+    Map<String, FiveQuantiles> quantiles = new LinkedHashMap<>();
     if (rows.rms.count() > 0) {
-      lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
-      lines.add(quantiles("RMS", rows.rms, value -> value));
       double perRms = Math.sqrt(tensor.width(axis));
-      lines.add(quantiles("length", rows.rms, value -> value * perRms));
-      lines.add(quantiles("|mean| / RMS", rows.meanRatio, ratio -> ratio));
-      lines.add(quantiles("rho", rows.meanRatio, ratio -> ratio * ratio));
-      lines.add(quantiles("gap", rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
+      quantiles.put("RMS", new FiveQuantiles(rows.rms, value -> value));
+      quantiles.put("length", new FiveQuantiles(rows.rms, value -> value * perRms));
+      quantiles.put("|mean| / RMS", new FiveQuantiles(rows.meanRatio, ratio -> ratio));
+      quantiles.put("rho", new FiveQuantiles(rows.meanRatio, ratio -> ratio * ratio));
+      quantiles.put(
+          "gap", new FiveQuantiles(rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
     }
+    return new MeasuredRows(
+        tensor.rows(axis),
+        tensor.width(axis),
+        quantiles,
+        rows.zeroRows,
+        rows.nonFiniteRows,
+        rows.nonFiniteElements);
+  }
+
+  private static List<String> report(Tensor tensor, MeasuredRows rows) {
+    List<String> lines = new ArrayList<>();
+    String counted = rows.count == 1 ? "1 row" : rows.count + " rows";
+    lines.add(tensor + ": " + counted + " of " + rows.width);
+    if (!rows.quantiles.isEmpty()) {
+      lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
+    }
+    rows.quantiles.forEach(
+        (label, of) ->
+            lines.add(
+                line(
+                    label,
+                    DoubleStream.of(of.least, of.p5, of.median, of.p95, of.greatest)
+                        .mapToObj(value -> String.format(Locale.ROOT, "%.4g", value))
+                        .toArray())));
     if (rows.zeroRows > 0) {
-      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows, count));
+      lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows, rows.count));
     }
     lines.add(
         "not finite: %s elements in %s rows".formatted(rows.nonFiniteElements, rows.nonFiniteRows));
@@ -136,17 +207,8 @@ final class Stats implements Callable<Integer> {
             "",
             TensorChoice.isParameter(tensor)
                 ? "No verdict: one axis, so a parameter rather than rows of data."
-                : "Would it matter here? " + verdict(rows)));
+                : "Would it matter here? " + verdict(rows.quantiles.get("gap"))));
     return lines;
-  }
-
-  private static String quantiles(String label, Quantiles values, DoubleUnaryOperator of) {
-    return line(
-        label,
-        DoubleStream.of(FRACTIONS)
-            .map(fraction -> values.at(fraction, of))
-            .mapToObj(value -> String.format(Locale.ROOT, "%.4g", value))
-            .toArray());
   }
 
   private static String line(String label, Object... cells) {
@@ -158,22 +220,16 @@ final class Stats implements Callable<Integer> {
   }
 
   /** In one sentence, whether the choice between the two norms changes much for these rows. */
-  private static String verdict(RowStatistics rows) {
-    if (rows.rms.count() == 0) {
+  private static String verdict(FiveQuantiles gap) {
+    if (gap == null) {
       return "There is no row to tell by.";
     }
-    double median = gapAt(rows, 0.5);
-    double large = gapAt(rows, 0.95);
-    String word = median >= MUCH ? "Yes" : large >= MUCH ? "For some rows" : "Hardly";
+    String word = gap.median >= MUCH ? "Yes" : gap.p95 >= MUCH ? "For some rows" : "Hardly";
     return "%s: LayerNorm's and RMSNorm's outputs are %s apart in the median row, %s or more in one of twenty."
-        .formatted(word, percent(median), percent(large));
+        .formatted(word, percent(gap.median), percent(gap.p95));
   }
 
   private static String percent(double part) {
     return String.format(Locale.ROOT, part < 0.001 ? "%.1g %%" : "%.1f %%", 100 * part);
-  }
-
-  private static double gapAt(RowStatistics rows, double fraction) {
-    return rows.meanRatio.at(fraction, ratio -> RowStatistics.gap(ratio * ratio));
   }
 }

@@ -98,7 +98,7 @@ final class Story implements Callable<Integer> {
       int[] begin = begin(tokenizer, positions);
       try (ReportOptions.Files files = reports.begin();
           Activations rows =
-              activations.begin(trained, change, SampleText.windows(tokenizer), reports.force)) {
+              activations.begin(trained, change, SampleText.windows(tokenizer), reports.force())) {
         say(
             "%s%s; matrix products: %s"
                 .formatted(

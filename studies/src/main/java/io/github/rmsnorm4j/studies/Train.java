@@ -94,7 +94,7 @@ final class Train implements Callable<Integer> {
     Path folder = out == null ? Path.of("rmsnorm-train") : out;
     try {
       plan.requireMemory(wanted.jobs(), AvailableMemory.bytes());
-      RunFolder.require(folder, plan, resume, reports.force);
+      RunFolder.require(folder, plan, resume, reports.force());
     } catch (IllegalArgumentException e) {
       throw new WrongUseException(e.getMessage());
     }
@@ -111,7 +111,7 @@ final class Train implements Callable<Integer> {
       throws IOException {
     Backend backend = VectorApi.bestBackend(false);
     StopSignal signal = new StopSignal(() -> Runtime.getRuntime().halt(STOPPED_TWICE));
-    try (RunFolder folder = RunFolder.open(path, plan, resume, reports.force)) {
+    try (RunFolder folder = RunFolder.open(path, plan, resume, reports.force())) {
       Optional<List<Outcome>> outcomes = outcomes(plan, corpus, folder, signal);
       if (outcomes.isEmpty()) {
         say("saved in " + path + "; to go on: " + resumeCommand());
