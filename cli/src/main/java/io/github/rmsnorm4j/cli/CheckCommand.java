@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.formats.ReplacingFile;
 import io.github.rmsnorm4j.models.check.CheckReport;
 import io.github.rmsnorm4j.models.check.NormCheck;
 import io.github.rmsnorm4j.models.check.QuantizedCheck;
@@ -17,6 +16,7 @@ import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -127,24 +127,14 @@ final class CheckCommand implements Callable<Integer> {
               + " on them, and check again. With --residual the file has x and residual.")
   private Path probe;
 
-  @Option(
-      names = "--json",
-      paramLabel = "FILE.json",
-      description =
-          "Write all figures to this file. \"spec\" is a norm as the --like of normalize takes it, or null.")
-  private Path json;
-
-  @Option(
-      names = {"-f", "--force"},
-      description = "Replace files that exist.")
-  private boolean force;
+  /** Its "spec" is a norm as the --like of normalize takes it, or null. */
+  @Mixin private JsonOption json;
 
   @Override
   public Integer call() throws IOException {
     CommandLine command = spec.commandLine();
-    ReportOptions.requireName("--json", json, ".json");
-    try (CheckRows rows = WrongUseException.checked(this::rows);
-        ReplacingFile data = ReportOptions.begin("--json", json, force)) {
+    try (JsonOption.JsonOutput data = json.begin(command);
+        CheckRows rows = WrongUseException.checked(this::rows)) {
       if (rows.quantized()) {
         return codes(rows, data);
       }
@@ -164,16 +154,18 @@ final class CheckCommand implements Callable<Integer> {
       }
       if (probe != null) {
         WrongUseException.checked(
-                () -> CheckProbe.write(probe, rows.x(), check.probe(), report, force))
+                () -> CheckProbe.write(probe, rows.x(), check.probe(), report, json.force))
             .forEach(text::println);
       }
-      ReportOptions.write(data, Records.write(report));
+      if (data != null) {
+        data.write(Records.write(report));
+      }
       return status(report.status());
     }
   }
 
   /** Y is codes and scales. */
-  private int codes(CheckRows rows, ReplacingFile data) throws IOException {
+  private int codes(CheckRows rows, JsonOption.JsonOutput data) throws IOException {
     QuantizedSample sample = WrongUseException.checked(rows::quantizedSample);
     QuantizedCheck check =
         WrongUseException.checked(
@@ -186,7 +178,9 @@ final class CheckCommand implements Callable<Integer> {
       report = check.run(() -> progress.step(bytes));
     }
     CheckText.lines(rows.words(), report).forEach(command.getOut()::println);
-    ReportOptions.write(data, Records.write(report));
+    if (data != null) {
+      data.write(Records.write(report));
+    }
     return status(report.status());
   }
 
@@ -203,7 +197,7 @@ final class CheckCommand implements Callable<Integer> {
     }
     if (probe != null) {
       CheckProbe.requireName(probe, residual != null);
-      if (Files.exists(probe) && !force) {
+      if (Files.exists(probe) && !json.force) {
         throw new IllegalArgumentException(
             "--probe %s: exists already; --force replaces it".formatted(probe));
       }
@@ -213,8 +207,8 @@ final class CheckCommand implements Callable<Integer> {
           DistinctFiles.require("--probe", probe, "another argument", file);
         }
       }
-      if (json != null) {
-        DistinctFiles.require("--probe", probe, "--json", json);
+      if (json.file() != null) {
+        DistinctFiles.require("--probe", probe, "--json", json.file());
       }
     }
     CheckRows rows = CheckRows.open(in, out, gain, bias, residual);
