@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.measure.Paragraph;
@@ -97,7 +98,7 @@ final class CheckProbe {
             "",
             "%s: %s rows that tell %s pairs of these norms apart. Run your norm on them, and check again."
                 .formatted(
-                    Rmsnorm.oneLine("" + path.getFileName()), probe.x().size(), probe.told())));
+                    Printable.escaped("" + path.getFileName()), probe.x().size(), probe.told())));
     List<String> untold = probe.untold();
     if (!untold.isEmpty()) {
       lines.addAll(

@@ -1,8 +1,5 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.measure.ModuleBuild;
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -20,16 +17,8 @@ final class Completion implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
   @Override
-  public Integer call() throws IOException {
+  public Integer call() {
     CommandLine root = spec.root().commandLine();
-    String home = System.getProperty(ModuleBuild.HOME);
-    if (home != null) {
-      for (String name : OfferedCommands.descriptions(Path.of(home)).keySet()) {
-        if (!root.getSubcommands().containsKey(name)) {
-          root.addSubcommand(name, CommandSpec.create());
-        }
-      }
-    }
     // Out of the PATH the command is started as ./rmsnorm, which completes by the same name.
     spec.commandLine().getOut().print(AutoComplete.bash(root.getCommandName(), root));
     return ExitCode.OK;

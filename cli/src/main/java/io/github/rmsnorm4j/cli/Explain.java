@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.ReplacingFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -50,7 +51,7 @@ final class Explain implements Callable<Integer> {
     try (ReplacingFile file = ReportOptions.begin("--output", out, force)) {
       ReportOptions.write(file, ExplainPage.html(language));
     }
-    String done = Rmsnorm.oneLine(out + ": a page to open in a browser");
+    String done = Printable.escaped(out + ": a page to open in a browser");
     spec.commandLine().getErr().println(done);
     return ExitCode.OK;
   }

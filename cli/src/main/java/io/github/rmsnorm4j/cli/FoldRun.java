@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.rewrite.Goal;
 import io.github.rmsnorm4j.models.rewrite.RefusedException;
 import io.github.rmsnorm4j.models.rewrite.Rewriting;
@@ -68,8 +69,8 @@ final class FoldRun {
     }
     if (!quiet) {
       double seconds = (System.nanoTime() - start) * 1e-9;
-      String done = String.format(Locale.ROOT, " the model %s, in %.2f s", goal, seconds);
-      spec.commandLine().getErr().println(Rmsnorm.oneLine(out + ": ") + done);
+      String done = String.format(Locale.ROOT, "the model %s, in %.2f s", goal, seconds);
+      spec.commandLine().getErr().println(Printable.escaped(out + ": ") + done);
     }
     return ExitCode.OK;
   }
@@ -95,7 +96,7 @@ final class FoldRun {
   private void print(Iterable<String> lines) {
     PrintWriter to = spec.commandLine().getOut();
     // The bar keeps the indentation, which would be stripped.
-    lines.forEach(line -> to.println(Rmsnorm.oneLine("|" + line).substring(1)));
+    lines.forEach(line -> to.println(Printable.escaped("|" + line).substring(1)));
     to.flush();
   }
 }

@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.formats.Printable;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,7 +59,7 @@ final class ResultOptions {
   /** The closing line. */
   void done(String summary) {
     if (!quiet) {
-      spec.commandLine().getErr().println(Rmsnorm.oneLine(out + ": ") + " " + summary);
+      spec.commandLine().getErr().println(Printable.escaped(out + ": ") + summary);
     }
   }
 }

@@ -2,8 +2,9 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.measure.ModuleBuild;
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.measure.StandardOutput;
+import java.io.File;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
@@ -12,12 +13,13 @@ import java.util.List;
 import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
@@ -47,11 +49,10 @@ import picocli.CommandLine.UnmatchedArgumentException;
       Fold.class,
       Convert.class,
       Doctor.class,
+      HelpCommand.class,
       Completion.class
     })
 public final class Rmsnorm implements Callable<Integer> {
-  private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
-
   @Spec private CommandSpec spec;
 
   private Rmsnorm() {}
@@ -79,7 +80,9 @@ public final class Rmsnorm implements Callable<Integer> {
     for (Commands module : ServiceLoader.load(Commands.class)) {
       module.commands().forEach(root::addSubcommand);
     }
-    OfferedCommands.list(root, System.getProperty(ModuleBuild.HOME));
+    Stream.concat(Stream.of(root), root.getSubcommands().values().stream())
+        .forEach(HelpText::breakAtSpaces);
+    OfferedCommands.add(root);
     // So that numbers may be negative.
     root.getSubcommands().get("demo").setUnmatchedOptionsArePositionalParams(true);
     root.getSubcommands().values().stream()
@@ -96,7 +99,7 @@ public final class Rmsnorm implements Callable<Integer> {
         .registerConverter(ElementType.class, text -> converted(ElementType::ofName, text))
         .registerConverter(NormSpec.class, text -> converted(NormSpec::parse, text))
         .setExecutionStrategy(Rmsnorm::execute)
-        .setParameterExceptionHandler((e, args) -> wrongUse(e, e.getCommandLine()))
+        .setParameterExceptionHandler(Rmsnorm::wrongUse)
         .setExecutionExceptionHandler(Rmsnorm::failure);
   }
 
@@ -111,35 +114,68 @@ public final class Rmsnorm implements Callable<Integer> {
   /** Without a command: what there is, but not as a success. */
   @Override
   public Integer call() {
-    spec.commandLine().usage(spec.commandLine().getErr());
+    HelpText.print(spec.commandLine(), spec.commandLine().getErr(), Terminal.STANDARD_ERROR);
     return ExitCode.USAGE;
   }
 
-  /** A request for help makes picocli forget that the command it was for is none. */
   private static int execute(ParseResult parsed) {
-    if (!parsed.unmatched().isEmpty()) {
-      throw new UnmatchedArgumentException(parsed.commandSpec().commandLine(), parsed.unmatched());
+    for (CommandLine command : parsed.asCommandLineList()) {
+      requireKnown(command, parsed.commandSpec().commandLine());
+      if (command.isUsageHelpRequested()) {
+        HelpText.print(command, command.getOut(), Terminal.STANDARD_OUTPUT);
+        return ExitCode.OK;
+      }
     }
     return new CommandLine.RunLast().execute(parsed);
   }
 
-  private static int wrongUse(Exception e, CommandLine command) {
+  /** A request for help makes picocli forget a command that is none, and what is behind -h. */
+  private static void requireKnown(CommandLine command, CommandLine root) {
+    List<String> unknown = command.getUnmatchedArguments();
+    if (unknown.stream().anyMatch(word -> command == root || word.matches("(?s)-[^-].*"))) {
+      throw new UnmatchedArgumentException(command, unknown);
+    }
+  }
+
+  private static int wrongUse(ParameterException e, String[] args) {
+    List<String> unknown = e.getCommandLine().getUnmatchedArguments();
+    // It may be that what is missing was taken for an option.
+    if (e instanceof MissingParameterException
+        && !unknown.isEmpty()
+        && unknown.getFirst().startsWith("-")) {
+      return wrongUse(new UnmatchedArgumentException(e.getCommandLine(), unknown), args);
+    }
+    return wrongUse(
+        e instanceof UnmatchedArgumentException u ? unmatched(u, args) : e.getMessage(),
+        e.getCommandLine());
+  }
+
+  private static int wrongUse(String message, CommandLine command) {
     String name = command.getCommandSpec().qualifiedName();
-    String message = e instanceof UnmatchedArgumentException u ? unmatched(u) : e.getMessage();
-    command.getErr().println(name + ": " + oneLine(message) + " (" + name + " --help tells more)");
+    String line = name + ": " + Printable.escaped(message) + " (" + name + " --help tells more)";
+    command.getErr().println(Terminal.error(line));
     return ExitCode.USAGE;
   }
 
   /** What is unknown, and what is spelled much like it. */
-  private static String unmatched(UnmatchedArgumentException e) {
-    String found = "'" + e.getUnmatched().getFirst() + "'";
+  private static String unmatched(UnmatchedArgumentException e, String[] args) {
+    String unknown = e.getUnmatched().getFirst();
     boolean option = e.isUnknownOption();
     if (!option && e.getCommandLine().getParent() != null) {
-      return found + " is one argument too many";
+      return "'" + unknown + "' is one argument too many";
     }
-    String message = "there is no %s %s".formatted(option ? "option" : "command", found);
+    // Of -f.npy picocli takes -f off.
+    String found =
+        Stream.of(args)
+            .filter(arg -> option && arg.startsWith("-") && arg.endsWith(unknown.substring(1)))
+            .findFirst()
+            .orElse(unknown);
+    String message = "there is no %s '%s'".formatted(option ? "option" : "command", found);
+    if (option && new File(found).exists()) {
+      return message + "; the file is ./" + found;
+    }
     // Of options these are all that begin alike; of commands all but the first are far from it.
-    String first = e.getUnmatched().getFirst().replaceFirst("(?s)(.).*", "$1");
+    String first = unknown.replaceFirst("(?s)(.).*", "$1");
     List<String> similar =
         e.getSuggestions().stream()
             .limit(option ? 3 : 1)
@@ -152,22 +188,21 @@ public final class Rmsnorm implements Callable<Integer> {
 
   private static int failure(Exception e, CommandLine command, ParseResult parsed) {
     if (e instanceof WrongUseException) {
-      return wrongUse(e, command);
+      return wrongUse(e.getMessage(), command);
     }
-    command.getErr().println(command.getCommandSpec().qualifiedName() + ": " + message(e));
+    String line = command.getCommandSpec().qualifiedName() + ": " + message(e);
+    command.getErr().println(Terminal.error(line));
     stackTrace(e);
     return ExitCode.SOFTWARE;
   }
 
   private static int error(Error e) {
-    if (e instanceof OutOfMemoryError) {
-      System.err.println(
-          "rmsnorm: out of memory: the JVM may use "
-              + (Runtime.getRuntime().maxMemory() >> 20)
-              + " MiB for its heap (RMSNORM_OPTS=-Xmx4g gives it 4 GiB)");
-    } else {
-      System.err.println("rmsnorm: " + oneLine(e.toString()));
-    }
+    String message =
+        e instanceof OutOfMemoryError
+            ? "out of memory: the JVM may use %s MiB for its heap (RMSNORM_OPTS=-Xmx4g gives it 4 GiB)"
+                .formatted(Runtime.getRuntime().maxMemory() >> 20)
+            : Printable.escaped(e.toString());
+    System.err.println(Terminal.error("rmsnorm: " + message));
     stackTrace(e);
     return ExitCode.SOFTWARE;
   }
@@ -180,7 +215,7 @@ public final class Rmsnorm implements Callable<Integer> {
 
   /** What went wrong in one line; the JDK's own exceptions for files often only name the file. */
   private static String message(Exception e) {
-    return oneLine(
+    return Printable.escaped(
         switch (e) {
           case NoSuchFileException f -> f.getFile() + ": no such file or folder";
           case AccessDeniedException f -> f.getFile() + ": permission denied";
@@ -188,13 +223,5 @@ public final class Rmsnorm implements Callable<Integer> {
               f.getFile() + ": " + f.getClass().getSimpleName();
           default -> e.getMessage() == null ? e.toString() : e.getMessage();
         });
-  }
-
-  /** On one line, and without what a terminal would obey: names of files may hold anything. */
-  static String oneLine(String message) {
-    return UNPRINTABLE
-        .matcher(message.strip().replaceAll("\\s*\\R\\s*", "; "))
-        .replaceAll(
-            found -> Matcher.quoteReplacement("\\u{%x}".formatted(found.group().codePointAt(0))));
   }
 }

@@ -28,10 +28,13 @@ class CompletionTest {
   void bashCompletesTheCommandsOfTheCheckout() throws IOException, InterruptedException {
     assertThat(completed("s")).doesNotContain("story");
     System.setProperty(ModuleBuild.HOME, Shell.CHECKOUT.toString());
+    System.setProperty(
+        OfferedCommands.LISTS, "studies/commands.properties spark/command/commands.properties");
     try {
       assertThat(completed("s")).contains("stats", "spark", "story");
     } finally {
       System.clearProperty(ModuleBuild.HOME);
+      System.clearProperty(OfferedCommands.LISTS);
     }
   }
 

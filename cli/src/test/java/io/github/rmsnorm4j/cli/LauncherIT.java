@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * {@code ./rmsnorm} and {@code ./mvnw} as a user starts them, in a copy of this checkout whose path
@@ -114,20 +116,66 @@ class LauncherIT {
     assertThat(result.out().replaceAll("\\s+", " ")).contains("Java loops", "start without -Xint");
   }
 
-  @Test
-  void namesBeyondAsciiAndCdpathDoNoHarm() throws IOException, InterruptedException {
+  /** None of these is installed but C, as in a container. */
+  @ParameterizedTest
+  @CsvSource({
+    "'', '', C",
+    "'', '', ''",
+    "'', POSIX, en_US.UTF-8",
+    "xx_XX.UTF-8, '', ''",
+    "'', xx_XX.UTF-8, C.UTF-8",
+    "'', '', xx_XX.ISO-8859-1",
+    "no-locale, C.UTF-8, C.UTF-8"
+  })
+  void namesBeyondAsciiAndCdpathDoNoHarm(String all, String type, String language)
+      throws IOException, InterruptedException {
     Path file = Files.writeString(checkout.resolve("\u00e9\u65e5.npy"), "");
     Result result =
         launchers
             .shell()
-            .with("LC_ALL", "")
-            .with("LC_CTYPE", "")
-            .with("LANG", "C")
+            .with("LC_ALL", all)
+            .with("LC_CTYPE", type)
+            .with("LANG", language)
             .with("CDPATH", checkout.getParent())
             .run("/bin/sh", "-c", "cd \"$0\" >/dev/null && ./rmsnorm show *.npy", checkout);
-    assertThat(result.err())
+    // Where it is bash, sh itself complains.
+    assertThat(result.err().replaceAll("(?m)^.*: warning: setlocale.*\\R", ""))
         .isEqualTo("rmsnorm show: " + file.getFileName() + ": the file is empty\n");
     Files.delete(file);
+  }
+
+  /** The commands of other modules have their help without their modules. */
+  @Test
+  void aHelpBuildsNothing() throws IOException, InterruptedException {
+    for (String words : List.of("compare --help", "spark -h", "help bench")) {
+      Result help =
+          launchers.shell().run("/bin/sh", "-c", "\"$0\" " + words, checkout + "/rmsnorm");
+      assertThat(help.err()).isEmpty();
+      assertThat(help.out())
+          .startsWith("Usage: rmsnorm " + words.replaceAll("help | -.*", ""))
+          .contains("Examples:");
+    }
+    assertThat(checkout.resolve("studies/target")).doesNotExist();
+  }
+
+  /** As after story, before demo. */
+  @Test
+  void aLargerJarServesTheSmallerCommandsWhileItIsFresh() throws IOException, InterruptedException {
+    Path other = launchers.copyOfCheckout("larger jar");
+    Path run = Files.createDirectories(other.resolve("studies/target")).resolve("run");
+    Launchers.copy(checkout.resolve("cli/target/run"), run);
+    FileTime now = FileTime.from(Instant.now());
+    Files.setLastModifiedTime(run.resolve("rmsnorm.jar"), now);
+    Result result = launchers.shell().run(other.resolve("rmsnorm"), "demo", "3", "4");
+    assertThat(result.err()).isEmpty();
+    assertThat(result.out()).contains("0.8485");
+    assertThat(other.resolve("cli/target")).doesNotExist();
+
+    Files.setLastModifiedTime(
+        other.resolve("studies/pom.xml"), FileTime.from(now.toInstant().plusSeconds(60)));
+    assertThat(launchers.shell().run(other.resolve("rmsnorm"), "demo", "3", "4"))
+        .satisfies(built -> builtAndRan(built, "0.8485"));
+    assertThat(other.resolve("cli/target/run/rmsnorm.jar")).exists();
   }
 
   @Test

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.measure.ModuleBuild;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -13,6 +16,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Isolated // It sets a property that the whole JVM has.
 class RmsnormTest {
@@ -44,19 +48,43 @@ class RmsnormTest {
     assertThat(CommandResult.of("--help").out()).contains(commands().toList());
   }
 
-  /** Each module that has some describes them; what it says is what they say of themselves. */
+  @ParameterizedTest
+  @MethodSource("commands")
+  void helpIsACommandToo(String command) {
+    assertThat(CommandResult.of("help", command)).isEqualTo(CommandResult.of(command, "--help"));
+  }
+
   @Test
-  void theHelpNamesTheCommandsOfTheCheckout() {
+  void helpAloneListsTheCommands() {
+    assertThat(CommandResult.of("help")).isEqualTo(CommandResult.of("--help"));
+    CommandResult unknown = CommandResult.of("help", "normlize");
+    assertThat(unknown.status()).isEqualTo(2);
+    assertThat(unknown.err()).contains("no command 'normlize'; did you mean normalize?");
+  }
+
+  /** Each module that has some describes them, and keeps their help. */
+  @Test
+  void theHelpNamesTheCommandsOfTheCheckout() throws IOException {
     System.setProperty(ModuleBuild.HOME, Shell.CHECKOUT.toString());
+    System.setProperty(
+        OfferedCommands.LISTS,
+        "lab/bench/commands.properties\nspark/command/commands.properties studies/commands.properties");
     try {
       CommandResult help = CommandResult.of("--help");
       assertThat(help.out().replaceAll("\\s+", " "))
-          .contains("More commands, each built when it is first used: bench Compare the speed")
-          .contains("compare Measure LayerNorm", "spark Normalize a column", "story Tell a story")
+          .contains("bench Compare the speed", "loop. Built when first used. compare Measure")
+          .contains("spark Normalize a column", "story Tell a story")
           .contains("train Train small Transformers");
       assertThat(help.outLines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(80));
+      String kept = Files.readString(Shell.CHECKOUT.resolve("studies/help/compare.txt"));
+      assertThat(CommandResult.of("help", "compare")).isEqualTo(new CommandResult(0, kept, ""));
+      assertThat(CommandResult.of("compare", "--help").out()).isEqualTo(kept);
+      assertThat(CommandResult.of("compare").err())
+          .startsWith("rmsnorm compare: is not built yet: ./rmsnorm compare builds it")
+          .hasLineCount(1);
     } finally {
       System.clearProperty(ModuleBuild.HOME);
+      System.clearProperty(OfferedCommands.LISTS);
     }
   }
 
@@ -115,5 +143,58 @@ class RmsnormTest {
         .asString()
         .startsWith("rmsnorm")
         .contains("--help tells more");
+  }
+
+  /** Also where a prefix of it is an option, and where it is there. */
+  @ParameterizedTest
+  @ValueSource(strings = {"-d.npy", "-h.npy", "-V.npy", "-f.npy", "-x"})
+  void anOptionThatIsNoneIsNamed(String name) {
+    for (String command : List.of("show", "stats", "inspect", "normalize")) {
+      CommandResult result = CommandResult.of(command, name);
+      assertThat(result.status()).isEqualTo(2);
+      assertThat(result.out()).isEmpty();
+      assertThat(result.err())
+          .startsWith("rmsnorm %s: there is no option '%s'".formatted(command, name))
+          .hasLineCount(1);
+    }
+  }
+
+  @Test
+  void aFileThatIsNamedLikeAnOptionIsFound() throws IOException {
+    Path file = Files.createTempFile(Path.of(""), "-f", ".npy");
+    try {
+      assertThat(CommandResult.of("show", file).err())
+          .startsWith(
+              "rmsnorm show: there is no option '%s'; the file is ./%1$s (".formatted(file));
+      assertThat(CommandResult.of("show", "--", file).err())
+          .isEqualTo("rmsnorm show: " + file + ": the file is empty\n");
+    } finally {
+      Files.delete(file);
+    }
+  }
+
+  /** Whether the file is refused, not found or written. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "show NAME",
+        "stats NAME",
+        "inspect NAME",
+        "fold NAME -o x",
+        "check NAME NAME",
+        "normalize NAME -o y.npy",
+        "demo NAME",
+        "NAME",
+        "help NAME",
+        "explain -o NAME",
+        "doctor --json NAME",
+        "gradient NAME --dy y.npy -o NAME"
+      })
+  void aControlCharacterIsPrintedTheSameEverywhere(String line) {
+    String[] words = line.replace("NAME", "a\nb\u001b[2J\u202e").split(" ");
+    CommandResult result = CommandResult.of(words);
+    assertThat(result.status()).isPositive();
+    assertThat(result.err()).hasLineCount(1);
+    assertThat(result.err()).contains("a\\nb\\u{1b}[2J\\u{202e}");
   }
 }

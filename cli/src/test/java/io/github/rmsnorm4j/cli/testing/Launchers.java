@@ -48,7 +48,7 @@ public final class Launchers implements AutoCloseable {
       for (Path module : modules.toList()) {
         Path target = Files.createDirectories(copy.resolve(Shell.CHECKOUT.relativize(module)));
         copy(module.resolve("pom.xml"), target.resolve("pom.xml"));
-        for (String file : List.of("java.options", "commands.properties")) {
+        for (String file : List.of("java.options", "commands.properties", "help")) {
           if (Files.exists(module.resolve(file))) {
             copy(module.resolve(file), target.resolve(file));
           }
