@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 
 /** {@link NormSpec} as text: the name of a preset, and the settings that differ from it. */
 final class NormText {
-  private static final Pattern TEXT = Pattern.compile("([\\w-]+)\\s*(?:\\((.*)\\))?");
+  private static final Pattern TEXT = Pattern.compile("([\\w.-]+)\\s*(?:\\((.*)\\))?");
 
   /** A text may come from a file; so much of it is quoted. */
   private static final int QUOTED = 80;
@@ -113,8 +113,8 @@ final class NormText {
     return preset(preset -> preset.name().equals(name))
         .orElseThrow(
             () ->
-                preset(preset -> preset.name().equalsIgnoreCase(name))
-                    .map(lower -> new IllegalArgumentException("it must be " + lower.name()))
+                preset(preset -> name.matches("(?i)" + preset.name() + "([^a-z].*)?"))
+                    .map(near -> new IllegalArgumentException("it must be " + near.name()))
                     .orElseGet(NormText::unknown));
   }
 
