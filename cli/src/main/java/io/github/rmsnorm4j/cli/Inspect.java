@@ -1,13 +1,18 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.cli.inspect.GuessText;
 import io.github.rmsnorm4j.cli.inspect.InspectionPage;
 import io.github.rmsnorm4j.cli.inspect.InspectionText;
+import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.FamilyGuess;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.StoredModel;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -22,10 +27,12 @@ import picocli.CommandLine.Spec;
     description = {
       "Show the norms of a stored model: where they are, and what their gains are like.",
       "",
-      "MODEL is a folder of Hugging Face (config.json and .safetensors files) or a GGUF file. The"
-          + " rules of the model's family say which norms there are, which matrices take their"
-          + " output, and how the gain is stored. Of the tensors only the gains and biases of norms"
-          + " are read. N in a name stands for the number of the layer.",
+      "MODEL is a folder of Hugging Face (config.json and .safetensors files), a GGUF file, or a"
+          + " config.json alone. The rules of the model's family say which norms there are, which"
+          + " matrices take their output, and how the gain is stored. Of the tensors only the gains"
+          + " of norms are read. N in a name stands for the number of the layer. For a family"
+          + " without rules, the tensors that look like gains are listed, and a map of rules for"
+          + " --map is printed.",
       "",
       "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" says from the"
           + " stored numbers only whether they are gains (g) or gains minus 1 (g - 1): nearer to 1"
@@ -37,12 +44,13 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  rmsnorm inspect Llama-3.2-1B",
       "  rmsnorm inspect gemma-3-1b.gguf --report norms.html",
+      "  rmsnorm inspect Llama-3.2-1B/config.json",
       "  rmsnorm inspect my-model --map rules.json"
     })
 final class Inspect implements Callable<Integer> {
   @Spec private CommandSpec spec;
 
-  @Parameters(paramLabel = "MODEL", description = "The folder or the GGUF file.")
+  @Parameters(paramLabel = "MODEL", description = "The folder, the GGUF file or the config.json.")
   private Path path;
 
   @Mixin private MapOption map;
@@ -52,22 +60,51 @@ final class Inspect implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     reports.requireDistinct();
-    WrongUseException.requireName("MODEL", path, "a folder or a GGUF file");
-    try (StoredModel model = StoredModel.open(path);
-        ReportOptions.Files files = begin(model)) {
-      Inspection inspection = Inspection.of(model, map.file());
-      Prospects prospects = Prospects.of(path, map.file());
-      InspectionText.lines(inspection, prospects).forEach(spec.commandLine().getOut()::println);
-      String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
-      files.write(
-          InspectionPage.of(inspection, prospects, name, reports.command()).html(),
-          Records.write(inspection));
+    WrongUseException.requireName("MODEL", path, "a folder, a GGUF file or a config.json");
+    if (String.valueOf(path.getFileName()).equals("config.json") && Files.isRegularFile(path)) {
+      try (ReportOptions.Files files = begin(List.of(path))) {
+        show(Inspection.ofConfig(path, map.file()), files);
+      }
+    } else {
+      try (StoredModel model = StoredModel.open(path);
+          ReportOptions.Files files = begin(model.files())) {
+        show(inspection(model), files);
+      }
     }
     return ExitCode.OK;
   }
 
-  private ReportOptions.Files begin(StoredModel model) throws IOException {
-    reports.requireNotRead(model.files());
+  /** What is not known is told as far as the files do. */
+  private Inspection inspection(StoredModel model) throws IOException {
+    try {
+      return Inspection.of(model, map.file());
+    } catch (FormatException e) {
+      if (map.file().isEmpty()) {
+        GuessText.lines(new FamilyGuess(model), path).forEach(this::print);
+      }
+      throw e;
+    }
+  }
+
+  private void show(Inspection inspection, ReportOptions.Files files) throws IOException {
+    Prospects prospects = Prospects.of(path, map.file());
+    InspectionText.lines(inspection, prospects).forEach(this::print);
+    String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
+    // Neither is made unasked: a start of the command line takes as long.
+    files.write(
+        files.page() == null
+            ? ""
+            : InspectionPage.of(inspection, prospects, name, reports.command()).html(),
+        files.data() == null ? "" : Records.write(inspection));
+    reports.written().forEach(this::print);
+  }
+
+  private void print(String line) {
+    spec.commandLine().getOut().println(line);
+  }
+
+  private ReportOptions.Files begin(List<Path> read) throws IOException {
+    reports.requireNotRead(read);
     reports.requireNotRead(map.file().stream().toList());
     return reports.begin();
   }

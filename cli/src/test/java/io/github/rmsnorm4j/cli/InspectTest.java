@@ -50,14 +50,21 @@ class InspectTest {
             "    layer      least       mean   greatest   dead  negative  looks like",
             "        4     0.5238      1.040      1.325      0         0  g")
         .doesNotContain("warning");
-    assertThat(result.out()).contains("epsilon 1e-5, cast order llama").contains("with --untie");
+    assertThat(result.out())
+        .contains("epsilon 1e-5 (rms_norm_eps), cast order llama")
+        .contains("with --untie")
+        .contains("in Java: NormSpec.parse(\"llama(eps=1e-5)\").builder(64).gain(gain).build()");
   }
 
   @Test
   void writesAPageAndFigures() throws IOException {
     Path page = folder.resolve("norms.html");
     Path data = folder.resolve("norms.json");
-    assertThat(inspect(stories(), "--report", page, "--json", data).status()).isZero();
+    CommandResult result = inspect(stories(), "--report", page, "--json", data);
+    assertThat(result.status()).isZero();
+    assertThat(result.out().lines())
+        .endsWith("--report wrote " + page, "--json wrote " + data)
+        .allMatch(line -> line.length() < 80 || line.startsWith("--"));
     assertThat(page).content().contains("The norms of stories").contains("Gains by depth");
     assertThat(data)
         .content()
@@ -162,10 +169,12 @@ class InspectTest {
     assertThat(text)
         .contains(
             "backbone.layers.N.mixer.norm RMSNorm of 4 in 2 groups of 2, gate silu before, epsilon"
-                + " 1e-5, cast order float32; the architecture stores the gain as g, here in bf16"
-                + " as NormSpec.parse takes it: rmsnorm(eps=1e-5, gate=silu before, groupcount=2)"
-                + " not told by the model: cast order and groups are those of Mamba-2's own kernel;")
-        .contains("output goes to out_proj fold: yes")
+                + " 1e-5 (layer_norm_epsilon), cast order float32; the architecture stores the gain"
+                + " as g, here in bf16 not told by the model: cast order and groups are those of Mamba-2's own kernel;")
+        .contains(
+            "output goes to out_proj fold: yes in Java:"
+                + " NormSpec.parse(\"rmsnorm(eps=1e-5, gate=silu before, groupcount=2)\")"
+                + " .builder(4).gain(gain).build()")
         .contains("as --like takes it: llama(eps=1e-5) output goes to mixer.in_proj fold: yes")
         .doesNotContain("warning");
   }
@@ -183,9 +192,9 @@ class InspectTest {
         .contains("convert: no, it has RMSNorm already");
   }
 
-  /** Of a tied head and another one that is stored no element is read, so they are not compared. */
+  /** Prospects tell what fold would do with a copy; that this one is none is told, too. */
   @Test
-  void aHeadThatIsStoredTwiceIsNotCompared() throws IOException {
+  void aSecondHeadIsTold() throws IOException {
     Path model = oddModel();
     Path config = model.resolve("config.json");
     String tied =
@@ -198,6 +207,7 @@ class InspectTest {
         "{\"family\": \"Mine\", \"like\": \"Llama\", \"others\": [\"model.layers.0.mlp.router\"]}");
     CommandResult result = inspect(model, "--map", map);
     assertThat(result.out().replaceAll("\\s+", " "))
+        .contains("tied to model.embed_tokens.weight, but another lm_head.weight is stored")
         .contains(
             "fold: only with --untie, because the head is also the token embedding, and if"
                 + " lm_head.weight is a copy of it");
@@ -308,7 +318,7 @@ class InspectTest {
     assertThat(withoutLayers(llama)).contains(marked);
     assertThat(withoutLayers(llama + ", \"rms_norm_eps\": null")).contains(marked);
     assertThat(withoutLayers(llama + ", \"rms_norm_eps\": 1e-6"))
-        .contains("epsilon 1e-6, cast order");
+        .contains("epsilon 1e-6 (rms_norm_eps), cast order");
   }
 
   @Test
@@ -390,9 +400,53 @@ class InspectTest {
     Files.delete(model.resolve("config.json"));
     one(inspect(model), 1, "config.json: no such file");
     Files.writeString(model.resolve("config.json"), "{\"model_type\": \"rwkv\"}");
-    one(inspect(model), 1, "has model_type 'rwkv', whose norms are not known");
+    assertThat(inspect(model).err())
+        .contains("has model_type 'rwkv', whose norms are not known")
+        .hasLineCount(1);
+    one(inspect(model.resolve("config.json")), 1, "has model_type 'rwkv', whose norms are not");
     Files.writeString(model.resolve("config.json"), "[]");
     one(inspect(model), 1, "is no JSON object");
+  }
+
+  /** The map that is printed finds the norms. */
+  @Test
+  void showsWhatIsKnownOfAnotherFamily() throws IOException {
+    Path model = stories();
+    Path config = model.resolve("config.json");
+    Files.writeString(config, Files.readString(config).replace("\"llama\"", "\"new\""));
+    CommandResult result = inspect(model);
+    assertThat(result.status()).isEqualTo(1);
+    assertThat(result.err()).contains("has model_type 'new'").hasLineCount(1);
+    String map = "{\"family\":\"new\",\"like\":\"Llama\"}";
+    assertThat(result.out().lines())
+        .contains(
+            "      5     0.4903      1.202      2.793           g  model.layers.N.input_layernorm.weight",
+            map);
+    Path file = Files.writeString(folder.resolve("map.json"), map);
+    assertThat(inspect(model, "--map", file).out()).startsWith("new: 11 norms; the head is tied");
+  }
+
+  /** All but the gains; the figures too. */
+  @Test
+  void readsAConfigAlone() throws IOException {
+    Path config = mamba().resolve("config.json");
+    Path data = folder.resolve("norms.json");
+    CommandResult result = inspect(config, "--json", data);
+    assertThat(result.status()).as(result.err()).isZero();
+    assertThat(result.out().replaceAll("\\s+", " "))
+        .startsWith("Mamba-2: 3 norms; the head is stored")
+        .contains("N stands for the number of a layer")
+        .contains(
+            "backbone.layers.N.mixer.norm RMSNorm in 2 groups, gate silu before, epsilon 1e-5"
+                + " (layer_norm_epsilon), cast order float32; the architecture stores the gain as g")
+        .contains("NormSpec.parse(\"llama(eps=1e-5)\") .builder(gain.length).gain(gain).build()")
+        .contains("as --like takes it: llama(eps=1e-5)");
+    assertThat(data)
+        .content()
+        .contains("\"epsilonFrom\" : \"layer_norm_epsilon\"")
+        .contains("\"spec\" : \"rmsnorm(eps=1e-5, gate=silu before, groupcount=2)\"");
+    CommandResult over = inspect(config, "--json", config, "--force");
+    assertThat(over.err()).contains("which is read: name another file").hasLineCount(1);
   }
 
   private static void one(CommandResult result, int status, String problem) {

@@ -29,7 +29,7 @@ class ArrowsTest {
   private static final String[] MODULES = {
     "core, jspecify", // for the compiler alone
     "formats, rmsnorm4j jackson-core jackson-databind", // the latter for its tests
-    "models, rmsnorm4j rmsnorm4j-formats jackson-core",
+    "models, rmsnorm4j rmsnorm4j-formats jackson-core jackson-databind",
     "cuda, rmsnorm4j",
     "measure, rmsnorm4j",
     "spark, rmsnorm4j rmsnorm4j-measure spark-sql_2.13 spark-mllib_2.13 jackson-core jackson-databind",

@@ -6,87 +6,137 @@ import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeSet;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** The families whose rules come with this module, and those of a user's file. */
 final class Families {
-  private static final String TABLE = "families.json";
+  private static final Path TABLE = Path.of("families.json");
 
-  private final Map<String, String> reasons = new HashMap<>();
+  /** Fields of a family that hold for all of its norms that have none of their own. */
+  static final Set<String> OF_ALL_NORMS = Set.of("norm", "epsilon", "gain");
 
-  /** By the family's name, with what each takes over from another. */
-  private final Map<String, Rules> rules = new LinkedHashMap<>();
+  private record Table(Map<String, String> reasons, List<Map<String, Object>> families) {}
 
-  private Families() throws IOException {
-    Path name = Path.of(TABLE);
-    try (InputStream in = Families.class.getResourceAsStream(TABLE)) {
+  private static Families known;
+
+  private final Map<String, String> reasons;
+
+  /** The fields of each family by its name, with what it takes over from another. */
+  private final Map<String, Map<String, Object>> fields = new LinkedHashMap<>();
+
+  private Families(Table table) throws FormatException {
+    reasons = table.reasons;
+    for (Map<String, Object> family : table.families) {
+      fields.put(family.get("family").toString(), whole(TABLE, family));
+    }
+  }
+
+  /** Those that come with this module; they are read once. */
+  static synchronized Families read() throws IOException {
+    if (known != null) {
+      return known;
+    }
+    try (InputStream in = Families.class.getResourceAsStream(TABLE.toString())) {
       if (in == null) {
         throw new IOException("the module lacks its resource " + TABLE);
       }
-      Rules table = new Rules(name, "", JsonFile.read(name, in.readAllBytes()), null);
-      Rules texts = table.object("reasons");
-      for (String reason : texts.fields().keySet()) {
-        reasons.put(reason, texts.text(reason));
+      Map<String, Object> content = JsonFile.read(TABLE, in.readAllBytes());
+      known = new Families(RuleRecords.read(TABLE, content, Table.class));
+      return known;
+    }
+  }
+
+  /** The fields of a family with those that it takes over from the one that it is like. */
+  private Map<String, Object> whole(Path file, Map<String, Object> family) throws FormatException {
+    Map<String, Object> whole = new LinkedHashMap<>();
+    if (family.containsKey("like")) {
+      String like = family.get("like").toString();
+      if (!fields.containsKey(like)) {
+        throw new FormatException(
+            file,
+            "like is '%s', it must be one of %s"
+                .formatted(Printable.shortened(like), String.join(", ", fields.keySet())));
       }
-      for (Rules family : table.objects("families", false)) {
-        rules.put(family.text("family"), whole(family));
+      whole.putAll(fields.get(like));
+    }
+    whole.putAll(family);
+    whole.remove("like");
+    return whole;
+  }
+
+  /**
+   * The family that has a value in a field.
+   *
+   * @param field {@code model_types} or {@code gguf_architectures}
+   */
+  Optional<Family> find(String field, String value) throws FormatException {
+    for (Map<String, Object> family : fields.values()) {
+      if (values(family, field).anyMatch(value::equals)) {
+        return Optional.of(family(TABLE, family));
       }
     }
+    return Optional.empty();
   }
 
-  static Families read() throws IOException {
-    return new Families();
+  /** All values in a field of all families, in the order of the alphabet. */
+  List<String> known(String field) {
+    return fields.values().stream()
+        .flatMap(family -> values(family, field))
+        .distinct()
+        .sorted()
+        .toList();
   }
 
-  /** A family with what it takes over from the one that it is like. */
-  private Rules whole(Rules family) throws FormatException {
-    Optional<String> like = family.optionalText("like");
-    if (like.isEmpty()) {
-      return family;
-    }
-    Rules other = rules.get(like.get());
-    if (other == null) {
-      throw family.wrong(
-          "like is '%s', it must be one of %s"
-              .formatted(Printable.shortened(like.get()), String.join(", ", rules.keySet())));
-    }
-    Map<String, Object> fields = new LinkedHashMap<>(other.fields());
-    fields.putAll(family.fields());
-    return new Rules(family.file(), family.where(), fields, null);
+  /** The names of the families that have such a field. */
+  List<String> with(String field) {
+    return fields.keySet().stream().filter(name -> fields.get(name).containsKey(field)).toList();
   }
 
-  /** The family of a {@code model_type}. */
-  Family ofModelType(Path config, String type) throws FormatException {
-    return find(config, "model_type", type, "model_types");
-  }
-
-  /** The family of a {@code general.architecture}. */
-  Family ofArchitecture(Path file, String architecture) throws FormatException {
-    return find(file, "general.architecture", architecture, "gguf_architectures");
-  }
-
-  private Family find(Path file, String key, String value, String field) throws FormatException {
-    TreeSet<String> known = new TreeSet<>();
-    for (Rules family : rules.values()) {
-      List<String> values = family.texts(field);
-      if (values.contains(value)) {
-        return new FamilyReader(reasons).read(family);
-      }
-      known.addAll(values);
-    }
-    throw new FormatException(
-        file,
-        "has %s '%s', whose norms are not known; known are %s, and --map FILE describes others"
-            .formatted(key, Printable.shortened(value), String.join(", ", known)));
+  private static Stream<String> values(Map<String, Object> family, String field) {
+    return ((Collection<?>) family.getOrDefault(field, List.of())).stream().map(Object::toString);
   }
 
   /** The family that a user's file describes. */
   Family ofFile(Path file) throws IOException {
-    return new FamilyReader(reasons).read(whole(new Rules(file, "", JsonFile.read(file), null)));
+    return of(file, JsonFile.read(file));
+  }
+
+  /** The family that fields describe; the file is named in messages. */
+  Family of(Path file, Map<String, Object> rules) throws FormatException {
+    return family(file, whole(file, rules));
+  }
+
+  private Family family(Path file, Map<String, Object> whole) throws FormatException {
+    Map<String, Object> family = new LinkedHashMap<>(whole);
+    family.keySet().removeAll(OF_ALL_NORMS);
+    family.computeIfPresent(
+        "norms",
+        (_, norms) ->
+            norms instanceof List<?> list
+                ? list.stream().map(norm -> norm(whole, norm)).toList()
+                : norms);
+    return RuleRecords.read(file, family, Family.class);
+  }
+
+  /** The fields of a norm with those of its family that hold for it. */
+  private Object norm(Map<String, Object> family, Object norm) {
+    if (!(norm instanceof Map<?, ?> own)) {
+      return norm;
+    }
+    Map<Object, Object> whole = new HashMap<>(family);
+    whole.keySet().retainAll(OF_ALL_NORMS);
+    whole.putAll(own);
+    for (String field : List.of("kept", "note")) {
+      whole.computeIfPresent(
+          field, (_, text) -> reasons.containsKey(text) ? reasons.get(text) : text);
+    }
+    return whole;
   }
 }

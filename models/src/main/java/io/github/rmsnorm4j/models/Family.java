@@ -1,18 +1,20 @@
 package io.github.rmsnorm4j.models;
 
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.github.rmsnorm4j.NormSpec;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 
 /**
- * The rules for the norms of a family of models. Names are patterns, without the ending {@code
- * .weight} or {@code .bias}.
+ * The rules for the norms of a family of models, as a file has them; a text that is not there is
+ * empty. Names are patterns, without the ending {@code .weight} or {@code .bias}.
  *
  * @param name what users call the family
  * @param modelTypes the values of {@code model_type} in {@code config.json}
- * @param architectures the values of {@code general.architecture} in a GGUF file
+ * @param ggufArchitectures the values of {@code general.architecture} in a GGUF file
  * @param prefixes what may stand for {@code {prefix}}; the first with which there is an embedding
  * @param counts for each word that counts layers, the settings that say how many there are
  * @param mayLack for such a word, a tensor without which there are no such layers; {@code *} at its
@@ -22,8 +24,8 @@ import java.util.Set;
  * @param embeddings the token embedding, and learned positions
  * @param head the projection to the logits
  * @param tied when the head is the token embedding
- * @param tiedHeadPower a tied head's logits are multiplied by this power of the width
- * @param headScaleKeys the settings that say whether they are; none, or not set: if it is tied
+ * @param tiedHeadPowerOfWidth a tied head's logits are multiplied by this power of the width
+ * @param headScaled the settings that say whether they are; none, or not set: if it is tied
  * @param norms the norms, in the order in which a token meets them within a layer
  * @param writers the projections whose outputs are added to the residual stream
  * @param others tensors that no norm's output is multiplied by; {@code *} at the end stands for
@@ -32,9 +34,9 @@ import java.util.Set;
  * @param converted the {@code model_type} with RMSNorm instead of LayerNorm
  */
 record Family(
-    String name,
+    @JsonProperty("family") String name,
     List<String> modelTypes,
-    List<String> architectures,
+    List<String> ggufArchitectures,
     List<String> prefixes,
     Map<String, List<String>> counts,
     Map<String, String> mayLack,
@@ -43,13 +45,61 @@ record Family(
     List<NamePattern> embeddings,
     NamePattern head,
     Tied tied,
-    double tiedHeadPower,
-    List<String> headScaleKeys,
+    double tiedHeadPowerOfWidth,
+    List<String> headScaled,
     List<NormRule> norms,
     List<NamePattern> writers,
     List<NamePattern> others,
     List<Premise> premises,
-    Optional<String> converted) {
+    String converted) {
+
+  Family {
+    present("family", name);
+    present("head", head);
+    present("tied", tied);
+    present("counts", counts).forEach(Family::some);
+    some("width", width);
+    some("embeddings", embeddings);
+    some("norms", norms);
+    modelTypes = listed(modelTypes);
+    ggufArchitectures = listed(ggufArchitectures);
+    prefixes = prefixes == null ? List.of("") : prefixes;
+    prefixes.forEach(Family::requireNoBraces);
+    mayLack = mayLack == null ? Map.of() : mayLack;
+    inputsFirst = inputsFirst == null ? Set.of() : inputsFirst;
+    headScaled = listed(headScaled);
+    writers = listed(writers);
+    others = listed(others);
+    premises = listed(premises);
+    converted = converted == null ? "" : converted;
+    if (!Double.isFinite(tiedHeadPowerOfWidth)) {
+      throw new IllegalArgumentException(
+          "tied_head_power_of_width is " + tiedHeadPowerOfWidth + ", it must be finite");
+    }
+  }
+
+  private static void requireNoBraces(String prefix) {
+    if (prefix.contains("{") || prefix.contains("}")) {
+      throw new IllegalArgumentException("prefixes has '" + prefix + "', a prefix has no braces");
+    }
+  }
+
+  private static <T> T present(String field, T value) {
+    if (value == null) {
+      throw new IllegalArgumentException("lacks " + field);
+    }
+    return value;
+  }
+
+  private static void some(String field, Collection<?> values) {
+    if (present(field, values).isEmpty()) {
+      throw new IllegalArgumentException(field + " is empty, it must have one entry or more");
+    }
+  }
+
+  private static <T> List<T> listed(List<T> values) {
+    return values == null ? List.of() : values;
+  }
 
   /**
    * When the head is the token embedding.
@@ -57,26 +107,51 @@ record Family(
    * @param keys the setting that says so; none if it is tied where no head is stored
    * @param absent what holds where it is not set
    */
-  record Tied(List<String> keys, boolean absent) {}
+  record Tied(List<String> keys, @JsonProperty("default") boolean absent) {
+    private static final String IF_NOT_STORED = "if the head is not stored";
+
+    @JsonCreator
+    Tied {
+      keys = listed(keys);
+    }
+
+    @JsonCreator
+    static Tied of(String text) {
+      if (!text.equals(IF_NOT_STORED)) {
+        throw new IllegalArgumentException("it must be an object or '" + IF_NOT_STORED + "'");
+      }
+      return new Tied(List.of(), true);
+    }
+  }
 
   /**
    * A setting without which the rules do not hold.
    *
    * @param key the setting
-   * @param value what it must be
+   * @param mustBe what it must be
    * @param absent what holds where it is not set
    * @param otherwise what the model is like otherwise
    */
-  record Premise(String key, boolean value, boolean absent, String otherwise) {}
+  record Premise(
+      String key,
+      Boolean mustBe,
+      @JsonProperty("default") Boolean absent,
+      @JsonProperty("else") String otherwise) {
+    Premise {
+      present("key", key);
+      present("else", otherwise);
+      mustBe = mustBe == null || mustBe;
+      absent = absent == null || absent;
+    }
+  }
 
   /**
    * A norm of each layer, or one outside of them.
    *
    * @param name its name
-   * @param spec which norm; its epsilon holds where no setting does
-   * @param epsilonKeys the settings that hold epsilon
-   * @param groupKeys the settings that hold the number of groups of a row; none if the spec has
-   *     them
+   * @param norm which norm; its epsilon holds where no setting does
+   * @param epsilon the settings that hold epsilon
+   * @param groups the settings that hold the number of groups of a row; none if the norm has them
    * @param gain whether there is a gain
    * @param heads whether its rows are heads, several of which make the input of a matrix
    * @param consumers the matrices that take its output
@@ -87,14 +162,35 @@ record Family(
    */
   record NormRule(
       NamePattern name,
-      NormSpec spec,
-      List<String> epsilonKeys,
-      List<String> groupKeys,
-      boolean gain,
+      NormSpec norm,
+      List<String> epsilon,
+      List<String> groups,
+      Boolean gain,
       boolean heads,
       List<NamePattern> consumers,
       List<NamePattern> orConsumers,
-      Optional<String> kept,
-      Optional<String> note,
-      boolean optional) {}
+      String kept,
+      String note,
+      boolean optional) {
+    NormRule {
+      present("name", name);
+      present("norm", norm);
+      epsilon = listed(epsilon);
+      groups = listed(groups);
+      gain = gain == null || gain;
+      consumers = listed(consumers);
+      orConsumers = listed(orConsumers);
+      kept = kept == null ? "" : kept;
+      note = note == null ? "" : note;
+      // A folded gain is 1, and 1 less the offset must be a number of every type.
+      require(norm, norm.gainOffset() == 0 || norm.gainOffset() == 1, "its offset must be 0 or 1");
+      require(norm, groups.isEmpty() || norm.part().isWhole(), "with groups its part must be 1");
+    }
+
+    private static void require(NormSpec norm, boolean holds, String must) {
+      if (!holds) {
+        throw new IllegalArgumentException("norm is '%s', %s".formatted(norm, must));
+      }
+    }
+  }
 }

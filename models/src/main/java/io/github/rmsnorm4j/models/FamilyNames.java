@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.Family.NormRule;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,23 +26,33 @@ final class FamilyNames {
   /** Several times more names than the rules of any model stand for. */
   private static final int MOST_NAMES = 1 << 18;
 
+  /** Several times more prefixes than the rules of any family have. */
+  private static final int MOST_PREFIXES = 16;
+
   private final TensorFile file;
   private final Family family;
   private final NavigableMap<String, Tensor> tensors = new TreeMap<>();
   private final Map<String, Integer> counts = new HashMap<>();
-  private final String prefix;
+  private String prefix = "";
+  private String added = "";
+
+  /** What was added to all names. */
+  private String outer = "";
 
   FamilyNames(TensorFile file, ModelSettings settings, Family family) throws FormatException {
     this.file = file;
     this.family = family;
     file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
     for (String counter : family.counts().keySet()) {
-      String sign = family.mayLack().get(counter);
-      boolean lacks = sign != null && matching(tensors.navigableKeySet(), sign).findAny().isEmpty();
-      counts.put(counter, lacks ? 0 : settings.layers(family.counts().get(counter)));
+      counts.put(counter, settings.layers(family.counts().get(counter)));
     }
     requireFewNames();
-    prefix = prefix();
+    findPrefix();
+    for (Map.Entry<String, String> sign : family.mayLack().entrySet()) {
+      if (matching(tensors.navigableKeySet(), outer + sign.getValue()).findAny().isEmpty()) {
+        counts.computeIfPresent(sign.getKey(), (_, _) -> 0);
+      }
+    }
   }
 
   /** A few braces too many would take hours, or fill the memory. */
@@ -52,38 +63,52 @@ final class FamilyNames {
     double size = patterns().mapToDouble(pattern -> pattern.size(atLeastOne)).sum();
     for (NormRule rule : family.norms()) {
       // What takes its output is looked up for each of the norms, and so are settings.
-      String counter = counter(rule.name());
-      double norms = rule.name().size(atLeastOne);
-      Map<String, Integer> at = Map.of(counter, 0);
+      Map<String, Integer> at = Map.of(counter(rule.name()), 0);
       double each = consumers(rule).mapToDouble(names -> names.with(at).size(atLeastOne)).sum();
-      size +=
-          norms
-              * (each
-                  + rule.epsilonKeys().size()
-                  + rule.groupKeys().size()
-                  + family.width().size());
+      int keys = rule.epsilon().size() + rule.groups().size() + family.width().size();
+      size += rule.name().size(atLeastOne) * (each + keys);
     }
+    requireFewNames(file.path(), family, size);
+  }
+
+  static void requireFewNames(Path file, Family family, double size) throws FormatException {
     if (size > MOST_NAMES) {
-      throw new FormatException(
-          file.path(),
+      throw wrong(
+          file,
+          family,
           String.format(
-              Locale.ROOT,
-              "cannot be read by the rules of %s: they stand for %.3g names, at most %s are tried",
-              Printable.shortened(family.name()),
-              size,
-              MOST_NAMES));
+              Locale.ROOT, "they stand for %.3g names, at most %s are tried", size, MOST_NAMES));
     }
   }
 
-  private String prefix() throws FormatException {
+  /**
+   * Finds the embedding. A program that trained the model may have put a prefix of its own before
+   * all names; it is recognized where the name of one tensor alone ends like the embedding's.
+   */
+  private void findPrefix() throws FormatException {
     List<String> tried = new ArrayList<>();
-    for (String prefix : family.prefixes()) {
-      NamePattern embedding = family.embeddings().getFirst().with(Map.of("prefix", prefix));
-      String name = one("embedding", embedding) + WEIGHT;
-      if (tensors.containsKey(name)) {
-        return prefix;
+    for (String known : family.prefixes()) {
+      prefix = known;
+      tried.add(embedding() + WEIGHT);
+      if (has(tried.getLast())) {
+        return;
       }
-      tried.add(name);
+    }
+    for (int i = 0; i < Math.min(MOST_PREFIXES, tried.size()); i++) {
+      String name = "." + tried.get(i);
+      List<String> longer =
+          tensors.keySet().stream()
+              .filter(tensor -> tensor.endsWith(name) && !tensor.contains("{"))
+              .toList();
+      if (longer.size() == 1) {
+        prefix = family.prefixes().get(i);
+        added = longer.getFirst().substring(0, longer.getFirst().length() - name.length() + 1);
+        // The head tells whether all names have what was added, or those of the prefix alone.
+        boolean apart = has(head() + WEIGHT) && !has(added + head() + WEIGHT);
+        outer = apart ? "" : added;
+        prefix = apart ? added + prefix : prefix;
+        return;
+      }
     }
     throw new FormatException(
         file.path(),
@@ -91,27 +116,37 @@ final class FamilyNames {
             .formatted(String.join(" or ", tried), family.name()));
   }
 
+  /** What the names begin with that those of the family do not; empty if there is nothing. */
+  String added() {
+    return added;
+  }
+
   /** The name of a tensor of which a model has one. */
   private String one(String what, NamePattern pattern) throws FormatException {
     if (pattern.size(counts) != 1) {
-      throw new FormatException(
+      throw wrong(
           file.path(),
-          "cannot be read by the rules of %s: the %s '%s' stands for %s names, it must stand for one"
+          family,
+          "the %s '%s' stands for %s names, it must stand for one"
               .formatted(
-                  Printable.shortened(family.name()),
-                  what,
-                  Printable.shortened(pattern.toString()),
-                  (long) pattern.size(counts)));
+                  what, Printable.shortened(pattern.toString()), (long) pattern.size(counts)));
     }
-    return pattern.names(counts).findFirst().orElseThrow();
+    return all(List.of(pattern)).findFirst().orElseThrow();
+  }
+
+  private static FormatException wrong(Path file, Family family, String problem) {
+    return new FormatException(
+        file,
+        "cannot be read by the rules of %s: %s"
+            .formatted(Printable.shortened(family.name()), problem));
   }
 
   String embedding() throws FormatException {
-    return one("embedding", here(family.embeddings().getFirst()));
+    return one("embedding", family.embeddings().getFirst());
   }
 
   String head() throws FormatException {
-    return one("head", here(family.head()));
+    return one("head", family.head());
   }
 
   /** The tensor of that name, null if there is none. */
@@ -132,10 +167,6 @@ final class FamilyNames {
     return counts.get(counter);
   }
 
-  private NamePattern here(NamePattern pattern) {
-    return pattern.with(Map.of("prefix", prefix));
-  }
-
   /** Every name that the patterns stand for. */
   Stream<String> all(List<NamePattern> patterns) {
     return all(patterns, Map.of());
@@ -143,14 +174,22 @@ final class FamilyNames {
 
   /** Every name that the patterns stand for in one layer. */
   Stream<String> all(List<NamePattern> patterns, Map<String, Integer> at) {
-    return patterns.stream().flatMap(pattern -> here(pattern).with(at).names(counts));
+    return patterns.stream()
+        .flatMap(pattern -> here(pattern).with(at).names(counts))
+        .map(name -> outer + name);
+  }
+
+  private NamePattern here(NamePattern pattern) {
+    return pattern.with(Map.of("prefix", prefix));
   }
 
   /** How the names that have a counter begin, up to its number. */
-  Stream<String> beginnings(NormRule rule, String counter) {
+  List<String> beginnings(NormRule rule, String counter) {
     return Stream.concat(Stream.of(rule.name()), consumers(rule))
         .flatMap(pattern -> here(pattern).before(counter))
-        .distinct();
+        .map(beginning -> outer + beginning)
+        .distinct()
+        .toList();
   }
 
   Projection projection(String name) {
@@ -158,7 +197,7 @@ final class FamilyNames {
     return new Projection(
         name + WEIGHT,
         family.inputsFirst().contains(last),
-        has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty());
+        Optional.of(name + BIAS).filter(this::has));
   }
 
   private static Stream<NamePattern> consumers(NormRule rule) {

@@ -5,12 +5,17 @@ import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.GgufValue;
+import io.github.rmsnorm4j.formats.JsonFile;
+import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.internal.ConfigFields;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The settings of a model that rules name, each by several keys of which the first that is set
@@ -19,25 +24,34 @@ import java.util.Optional;
  * @param fields what is set
  * @param prefixes what stands before a key: the settings of a model within another have one, and go
  *     first
+ * @param typeKey the setting that names the model's family
+ * @param typesField the field of rules that has its values
  */
-record ModelSettings(ConfigFields fields, List<String> prefixes) {
+record ModelSettings(
+    ConfigFields fields, List<String> prefixes, String typeKey, String typesField) {
+  private static final String ARCHITECTURE = "general.architecture";
+
   /** More layers than any model has. Limits the number of names that are made from a setting. */
   private static final int MOST_LAYERS = 10_000;
 
   /** Wider than any model is. Limits the memory for a gain. */
   static final int GREATEST_WIDTH = 1 << 24;
 
+  /** What has an entry, or a letter, for each layer. Counts where no setting has their number. */
+  private static final List<String> LAYER_LISTS =
+      List.of("layers_block_type", "layer_types", "hybrid_override_pattern");
+
   /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
-  static ModelSettings ofConfig(Path file, Map<String, Object> fields) {
-    return new ModelSettings(new ConfigFields(file, fields), List.of("text_config.", ""));
+  static ModelSettings ofConfig(Path file) throws IOException {
+    return new ModelSettings(
+        new ConfigFields(file, JsonFile.read(file)),
+        List.of("text_config.", ""),
+        "model_type",
+        "model_types");
   }
 
-  /**
-   * The metadata of a GGUF file, without lists.
-   *
-   * @param architecture what its keys begin with
-   */
-  static ModelSettings ofGguf(GgufFile file, String architecture) {
+  /** The metadata of a GGUF file, without lists. */
+  static ModelSettings ofGguf(GgufFile file) {
     Map<String, Object> values = new HashMap<>();
     file.fields()
         .forEach(
@@ -51,61 +65,123 @@ record ModelSettings(ConfigFields fields, List<String> prefixes) {
                 case GgufValue.Array _ -> {}
               }
             });
-    return new ModelSettings(new ConfigFields(file.path(), values), List.of(architecture + "."));
+    return new ModelSettings(
+        new ConfigFields(file.path(), values),
+        List.of(values.getOrDefault(ARCHITECTURE, "") + "."),
+        ARCHITECTURE,
+        "gguf_architectures");
+  }
+
+  /** What the model says that it is; empty if it does not. */
+  String type() {
+    return fields.get(typeKey) instanceof String type ? type : "";
+  }
+
+  /**
+   * The rules of the model's family.
+   *
+   * @param map a file of rules to use instead
+   */
+  Family family(Families families, Optional<Path> map) throws IOException {
+    if (map.isPresent()) {
+      return families.ofFile(map.get());
+    }
+    if (type().isEmpty()) {
+      throw fields.error("lacks " + typeKey + ", which tells the family of the model");
+    }
+    return families
+        .find(typesField, type())
+        .orElseThrow(
+            () ->
+                fields.error(
+                    ("has %s '%s', whose norms are not known; known are %s, and --map FILE describes"
+                            + " others")
+                        .formatted(
+                            typeKey,
+                            Printable.shortened(type()),
+                            String.join(", ", families.known(typesField)))));
   }
 
   /** The first of the keys that is set, as it is written in the file. */
   Optional<String> key(List<String> keys) {
-    return prefixes.stream()
-        .flatMap(prefix -> keys.stream().map(key -> prefix + key))
-        .filter(fields::has)
-        .findFirst();
+    return places(keys).filter(fields::has).findFirst();
+  }
+
+  private Stream<String> places(List<String> keys) {
+    return prefixes.stream().flatMap(prefix -> keys.stream().map(key -> prefix + key));
   }
 
   /** A key in each place where programs may look for it, whether it is set there or not. */
   List<String> places(String key) {
-    return prefixes.stream()
+    return places(List.of(key))
         .filter(
-            prefix ->
-                prefix.isEmpty()
-                    || fields.get(prefix.substring(0, prefix.length() - 1)) instanceof Map)
-        .map(prefix -> prefix + key)
+            place -> {
+              int inner = place.length() - key.length() - 1;
+              return inner < 0 || fields.get(place.substring(0, inner)) instanceof Map;
+            })
         .toList();
   }
 
-  /** How many layers there are. */
+  /** The first of the keys that is set, or the one that is missing. */
+  String keyOrFirst(List<String> keys) {
+    return key(keys).orElse(prefixes.getLast() + keys.getFirst());
+  }
+
+  /** The settings that are numbers, by their keys. */
+  Map<String, Number> numbers() {
+    Map<String, Number> numbers = new LinkedHashMap<>();
+    for (String prefix : prefixes) {
+      Stream<String> names =
+          fields.get(prefix.replace(".", "")) instanceof Map<?, ?> inner
+              ? inner.keySet().stream().map(key -> prefix + key)
+              : fields.values().keySet().stream().filter(name -> name.startsWith(prefix));
+      for (String name : names.toList()) {
+        if (fields.get(name) instanceof Number number) {
+          numbers.putIfAbsent(name.substring(prefix.length()), number);
+        }
+      }
+    }
+    return numbers;
+  }
+
+  /** How many layers there are: a setting that is a list has an entry for each. */
   int layers(List<String> keys) throws FormatException {
-    return count(keys, 0, MOST_LAYERS);
+    Optional<String> list = key(keys).isPresent() ? Optional.empty() : key(LAYER_LISTS);
+    String key = list.orElse(keyOrFirst(keys));
+    int layers =
+        switch (fields.get(key)) {
+          case List<?> entries -> entries.size();
+          case String letters when list.isPresent() -> letters.length();
+          case null, default -> fields.wholeNumber(key, 0, MOST_LAYERS);
+        };
+    if (layers > MOST_LAYERS) {
+      throw fields.wrong(key, "of " + layers + " layers", "have at most " + MOST_LAYERS);
+    }
+    return layers;
   }
 
   /** How many elements a row has. */
   int width(List<String> keys) throws FormatException {
-    return count(keys, 0, GREATEST_WIDTH);
+    return fields.wholeNumber(keyOrFirst(keys), 0, GREATEST_WIDTH);
   }
 
-  private int count(List<String> keys, int least, int most) throws FormatException {
-    return fields.wholeNumber(key(keys).orElse(prefixes.getLast() + keys.getFirst()), least, most);
-  }
-
-  /** A spec with the epsilon that is set, or with its own. */
-  NormSpec withEpsilon(NormSpec spec, List<String> keys) throws FormatException {
-    Optional<String> key = key(keys);
-    if (key.isEmpty()) {
-      return spec;
+  /** A spec with the epsilon and the number of groups that are set, or with its own. */
+  NormSpec with(NormSpec spec, List<String> epsilonKeys, List<String> groupKeys)
+      throws FormatException {
+    NormSpec with = spec;
+    Optional<String> key = key(epsilonKeys);
+    if (key.isPresent()) {
+      double epsilon = fields.number(key.get(), null);
+      try {
+        with = spec.withEpsilon(epsilon);
+      } catch (IllegalArgumentException _) {
+        throw fields.wrong(key.get(), epsilon, "be finite and not negative");
+      }
     }
-    double epsilon = fields.number(key.get(), null);
-    try {
-      return spec.withEpsilon(epsilon);
-    } catch (IllegalArgumentException _) {
-      throw fields.wrong(key.get(), epsilon, "be finite and not negative");
-    }
-  }
-
-  /** A spec with the number of groups that is set; one without such settings stays. */
-  NormSpec withGroups(NormSpec spec, List<String> keys) throws FormatException {
-    return keys.isEmpty()
-        ? spec
-        : spec.withGroups(RowGroups.ofCount(count(keys, 1, GREATEST_WIDTH)));
+    return groupKeys.isEmpty()
+        ? with
+        : with.withGroups(
+            RowGroups.ofCount(fields.wholeNumber(keyOrFirst(groupKeys), 1, GREATEST_WIDTH)));
   }
 
   boolean flag(List<String> keys, boolean absent) throws FormatException {

@@ -1,90 +1,67 @@
 package io.github.rmsnorm4j.models;
 
-import java.util.ArrayList;
-import java.util.HashMap;
+import io.github.rmsnorm4j.formats.Printable;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.LongStream;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
  * Names of tensors as rules write them: {@code layers.{layer}.attn.{q,k}_proj}. A list in braces
  * stands for each of its entries, a word in braces for what is given for it. Nothing nests, and a
  * name is made only when it is asked for.
+ *
+ * @param text the pattern as it is written
  */
-record NamePattern(List<Part> parts) {
+record NamePattern(String text) {
+  private static final Pattern BRACES = Pattern.compile("\\{([^{}]*)}");
+  private static final Pattern LIST = Pattern.compile("\\{([^{}]*,[^{}]*)}");
 
   /**
-   * Text, a list or a word.
+   * Checks the braces.
    *
-   * @param word the word in braces, null for text and for a list
-   * @param texts the entries of a list, or the one text
+   * @throws IllegalArgumentException if they are not in pairs, or some are within others
    */
-  private record Part(String word, List<String> texts) {
-    @Override
-    public String toString() {
-      String inner = word == null ? String.join(",", texts) : word;
-      return word == null && texts.size() == 1 ? inner : "{" + inner + "}";
+  NamePattern {
+    String outside = BRACES.matcher(text).replaceAll("");
+    if (outside.contains("{") || outside.contains("}")) {
+      throw new IllegalArgumentException(
+          "'%s' has braces that are not in pairs, or within others"
+              .formatted(Printable.shortened(text)));
     }
-  }
-
-  /**
-   * Reads a pattern.
-   *
-   * @throws IllegalArgumentException if its braces are not in pairs, or within others; the message
-   *     is the end of a sentence about the pattern
-   */
-  static NamePattern of(String text) {
-    List<Part> parts = new ArrayList<>();
-    int at = 0;
-    for (int open = text.indexOf('{'); open >= 0; open = text.indexOf('{', at)) {
-      addText(parts, text.substring(at, open));
-      int close = text.indexOf('}', open);
-      if (close < 0) {
-        throw new IllegalArgumentException("has a '{' without a '}'");
-      }
-      String inner = text.substring(open + 1, close);
-      if (inner.contains("{")) {
-        throw new IllegalArgumentException("has braces within braces");
-      }
-      boolean list = inner.contains(",");
-      parts.add(list ? new Part(null, List.of(inner.split(",", -1))) : new Part(inner, null));
-      at = close + 1;
-    }
-    addText(parts, text.substring(at));
-    return new NamePattern(parts);
-  }
-
-  private static void addText(List<Part> parts, String text) {
-    if (text.contains("}")) {
-      throw new IllegalArgumentException("has a '}' without a '{'");
-    }
-    parts.add(new Part(null, List.of(text)));
   }
 
   /** The words in braces, in their order. */
   List<String> words() {
-    return parts.stream().map(Part::word).filter(word -> word != null).distinct().toList();
+    return BRACES
+        .matcher(text)
+        .results()
+        .map(braces -> braces.group(1))
+        .filter(word -> !word.contains(","))
+        .distinct()
+        .toList();
   }
 
-  /** The pattern with values for words; one that nothing is given for stays. */
+  /** The pattern with values for words; a word that nothing is given for stays. */
   NamePattern with(Map<String, ?> words) {
-    return new NamePattern(
-        parts.stream()
-            .map(
-                part ->
-                    part.word != null && words.containsKey(part.word)
-                        ? new Part(null, List.of(words.get(part.word).toString()))
-                        : part)
-            .toList());
+    String with = text;
+    for (Map.Entry<String, ?> word : words.entrySet()) {
+      with = with(with, word.getKey(), word.getValue());
+    }
+    return new NamePattern(with);
+  }
+
+  private static String with(String text, String word, Object value) {
+    return text.replace("{" + word + "}", value.toString());
   }
 
   /** What comes before a word, once for each entry of the lists there; empty if it has no word. */
   Stream<String> before(String word) {
-    List<String> words = parts.stream().map(part -> part.word).collect(Collectors.toList());
-    int at = words.indexOf(word);
-    return at < 0 ? Stream.empty() : new NamePattern(parts.subList(0, at)).names(Map.of());
+    int at = text.indexOf("{" + word + "}");
+    return at < 0 ? Stream.empty() : new NamePattern(text.substring(0, at)).names(Map.of());
   }
 
   /**
@@ -94,47 +71,46 @@ record NamePattern(List<Part> parts) {
    * @param counts how many layers each counter counts
    */
   Stream<String> names(Map<String, Integer> counts) {
-    List<String> counters = words().stream().filter(counts::containsKey).toList().reversed();
-    return LongStream.range(0, (long) size(counts)).mapToObj(n -> name(n, counters, counts));
-  }
-
-  /** One name; the digits of its number are the choices, those of counters change first. */
-  private String name(long number, List<String> counters, Map<String, Integer> counts) {
-    long left = number;
-    Map<String, Long> at = new HashMap<>();
-    for (String counter : counters) {
-      at.put(counter, left % counts.get(counter));
-      left /= counts.get(counter);
+    Stream<String> names = Stream.of(text);
+    for (long lists = lists().count(); lists > 0; lists--) {
+      names = names.flatMap(NamePattern::entries);
     }
-    String[] name = new String[parts.size()];
-    for (int i = name.length - 1; i >= 0; i--) {
-      Part part = parts.get(i);
-      if (part.word == null) {
-        name[i] = part.texts.get((int) (left % part.texts.size()));
-        left /= part.texts.size();
-      } else {
-        Long layer = at.get(part.word);
-        name[i] = layer == null ? part.toString() : layer.toString();
+    for (String word : words()) {
+      if (counts.containsKey(word)) {
+        names =
+            names.flatMap(
+                name ->
+                    IntStream.range(0, counts.get(word))
+                        .mapToObj(layer -> with(name, word, layer)));
       }
     }
-    return String.join("", name);
+    return names;
+  }
+
+  private Stream<MatchResult> lists() {
+    return LIST.matcher(text).results();
+  }
+
+  /** A name with each entry in place of its first list. */
+  private static Stream<String> entries(String name) {
+    Matcher list = LIST.matcher(name);
+    return list.find()
+        ? Stream.of(list.group(1).split(",", -1))
+            .map(entry -> name.substring(0, list.start()) + entry + name.substring(list.end()))
+        : Stream.of(name);
   }
 
   /** How many names the pattern stands for; infinite where a {@code double} does not hold it. */
   double size(Map<String, Integer> counts) {
-    double size = 1;
-    for (Part part : parts) {
-      size *= part.word == null ? part.texts.size() : 1;
-    }
-    for (String word : words()) {
-      size *= counts.getOrDefault(word, 1);
-    }
-    return size;
+    double lists =
+        lists().mapToDouble(list -> list.group(1).split(",", -1).length).reduce(1, (a, b) -> a * b);
+    return words().stream()
+        .mapToDouble(word -> counts.getOrDefault(word, 1))
+        .reduce(lists, (a, b) -> a * b);
   }
 
-  /** As it is written. */
   @Override
   public String toString() {
-    return parts.stream().map(Part::toString).collect(Collectors.joining());
+    return text;
   }
 }

@@ -5,7 +5,10 @@ import static io.github.rmsnorm4j.models.FamilyNames.WEIGHT;
 
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.NormSpec.Kind;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -15,76 +18,111 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
 final class NormFinder {
   /** What programs read, where the rules name no setting. */
   private static final String TIED = "tie_word_embeddings";
 
-  private static final List<NamePattern> HEAD = List.of(NamePattern.of("{head}"));
+  private static final List<NamePattern> HEAD = List.of(new NamePattern("{head}"));
 
   private final TensorFile file;
   private final ModelSettings settings;
   private final Family family;
   private final FamilyNames names;
+  private final Optional<String> premise;
+  private final boolean tied;
+  private final Optional<Projection> head;
+  private final List<InspectedNorm> norms = new ArrayList<>();
 
   NormFinder(TensorFile file, ModelSettings settings, Family family) throws FormatException {
     this.file = file;
     this.settings = settings;
     this.family = family;
     names = new FamilyNames(file, settings, family);
+    premise = brokenPremise();
+    tied = tied(settings, family, !names.has(names.head() + WEIGHT));
+    head =
+        tied
+            ? Optional.of(new Projection(names.embedding() + WEIGHT, false, Optional.empty()))
+            : Optional.of(names.head()).filter(h -> names.has(h + WEIGHT)).map(names::projection);
   }
 
-  ModelNorms find() throws FormatException {
-    boolean tied = tied();
-    Optional<Projection> head = head(tied);
-    Optional<String> premise = brokenPremise();
-    List<NormSite> norms = norms(head, premise);
-    List<Projection> writers = projections(family.writers());
+  /** The norms, of which no gain was read. */
+  Inspection find() throws FormatException {
+    addNorms();
+    List<Projection> writers =
+        names
+            .all(family.writers())
+            .filter(name -> names.has(name + WEIGHT))
+            .map(names::projection)
+            .toList();
     List<String> embeddings = names.all(family.embeddings()).map(name -> name + WEIGHT).toList();
-    boolean scaled = settings.flag(family.headScaleKeys(), tied);
-    double scale = scaled ? Math.pow(settings.width(family.width()), family.tiedHeadPower()) : 1;
-    return new ModelNorms(
-        family.name(),
-        norms,
-        embeddings,
-        writers,
-        head,
-        tied,
-        names.head() + WEIGHT,
-        scale,
-        untiedSettings(),
-        family.converted(),
-        notConverted(premise, embeddings, writers),
-        names.unknown());
+    ModelNorms model =
+        new ModelNorms(
+            family.name(),
+            norms.stream().map(InspectedNorm::site).toList(),
+            embeddings,
+            writers,
+            head,
+            tied,
+            names.head() + WEIGHT,
+            headScale(),
+            untiedSettings(),
+            Optional.of(family.converted()).filter(type -> !type.isEmpty()),
+            notConverted(embeddings, writers),
+            names.unknown());
+    return new Inspection(model, norms, remarks());
+  }
+
+  private List<String> remarks() {
+    List<String> remarks = new ArrayList<>();
+    if (!names.added().isEmpty()) {
+      remarks.add(
+          "names begin with %s, which those of %s do not; it is taken as a part of them"
+              .formatted(names.added(), family.name()));
+    }
+    family.norms().stream()
+        .map(NormRule::epsilon)
+        .filter(keys -> file instanceof GgufFile && !keys.isEmpty() && settings.key(keys).isEmpty())
+        .map(settings::keyOrFirst)
+        .distinct()
+        .map(
+            key ->
+                ("warning: the file sets no epsilon (%s); that of the family is shown, which the model"
+                        + " may not have")
+                    .formatted(key))
+        .forEach(remarks::add);
+    return remarks;
+  }
+
+  private double headScale() throws FormatException {
+    double power = family.tiedHeadPowerOfWidth();
+    return settings.flag(family.headScaled(), tied) && power != 0
+        ? Math.pow(settings.width(family.width()), power)
+        : 1;
   }
 
   private List<String> untiedSettings() {
     List<String> keys = family.tied().keys();
     List<String> untied = new ArrayList<>(settings.places(keys.isEmpty() ? TIED : keys.getFirst()));
-    settings.key(family.headScaleKeys()).ifPresent(untied::add);
+    settings.key(family.headScaled()).ifPresent(untied::add);
     return untied;
   }
 
-  private boolean tied() throws FormatException {
+  /** Whether the head is the embedding. */
+  static boolean tied(ModelSettings settings, Family family, boolean noHead)
+      throws FormatException {
     boolean absent = family.tied().absent();
     return family.tied().keys().isEmpty()
-        ? absent && !names.has(names.head() + WEIGHT)
+        ? absent && noHead
         : settings.flag(family.tied().keys(), absent);
-  }
-
-  private Optional<Projection> head(boolean tied) throws FormatException {
-    if (tied) {
-      return Optional.of(new Projection(names.embedding() + WEIGHT, false, Optional.empty()));
-    }
-    return Optional.of(names.head())
-        .filter(head -> names.has(head + WEIGHT))
-        .map(names::projection);
   }
 
   private Optional<String> brokenPremise() throws FormatException {
     for (Premise premise : family.premises()) {
-      if (settings.flag(List.of(premise.key()), premise.absent()) != premise.value()) {
+      if (settings.flag(List.of(premise.key()), premise.absent()) != premise.mustBe()) {
         return Optional.of(premise.otherwise());
       }
     }
@@ -92,9 +130,7 @@ final class NormFinder {
   }
 
   /** Layer by layer; what is not in a layer keeps its place among the rules. */
-  private List<NormSite> norms(Optional<Projection> head, Optional<String> premise)
-      throws FormatException {
-    List<NormSite> norms = new ArrayList<>();
+  private void addNorms() throws FormatException {
     List<NormRule> rules = family.norms();
     for (int i = 0; i < rules.size(); ) {
       String counter = names.counter(rules.get(i).name());
@@ -107,74 +143,68 @@ final class NormFinder {
       int layers = counter.isEmpty() ? 1 : names.layers(counter);
       for (int layer = 0; layer < layers; layer++) {
         for (NormRule rule : rules.subList(i, end)) {
-          Map<String, Integer> at = counter.isEmpty() ? Map.of() : Map.of(counter, layer);
-          addNorms(norms, rule, at, counter.isEmpty() ? -1 : layer, head, premise);
+          addNorms(rule, counter, counter.isEmpty() ? -1 : layer);
         }
       }
       i = end;
     }
-    return norms;
   }
 
-  private void addNorms(
-      List<NormSite> norms,
-      NormRule rule,
-      Map<String, Integer> at,
-      int layer,
-      Optional<Projection> head,
-      Optional<String> premise)
-      throws FormatException {
-    List<String> beginnings =
-        at.keySet().stream().flatMap(word -> names.beginnings(rule, word)).toList();
+  private void addNorms(NormRule rule, String counter, int layer) throws FormatException {
+    Map<String, Integer> at = layer < 0 ? Map.of() : Map.of(counter, layer);
+    NormSpec set = settings.with(rule.norm(), rule.epsilon(), rule.groups());
+    Optional<String> epsilonFrom = settings.key(rule.epsilon());
+    List<String> beginnings = layer < 0 ? List.of() : names.beginnings(rule, counter);
     for (String name : names.all(List.of(rule.name()), at).toList()) {
-      if (rule.gain() && !names.has(name + WEIGHT)) {
-        if (rule.optional()) {
-          continue;
-        }
-        throw lacks(name + WEIGHT);
+      Optional<Tensor> gain = rule.gain() ? gain(name, rule) : Optional.empty();
+      if (rule.gain() && gain.isEmpty()) {
+        continue;
       }
-      NormSpec spec =
-          settings.withGroups(
-              settings.withEpsilon(rule.spec(), rule.epsilonKeys()), rule.groupKeys());
-      int width = width(rule, spec, name);
+      int width = gain.isPresent() ? (int) gain.get().elements() : settings.width(family.width());
+      NormSpec spec = ofShape(name, set, width, gain);
+      boolean heads = rule.heads() && spec.groups().equals(set.groups());
       List<Projection> consumers = new ArrayList<>();
-      Optional<String> kept = rule.kept().or(() -> premise);
-      Optional<String> problem = addConsumers(rule, at, head, width, consumers);
-      norms.add(
+      Optional<String> problem = addConsumers(rule, at, heads, width, consumers);
+      NormSite site =
           new NormSite(
               name,
               layer,
               spec,
               width,
-              rule.heads(),
-              !rule.epsilonKeys().isEmpty() && settings.key(rule.epsilonKeys()).isEmpty(),
-              rule.gain() ? Optional.of(name + WEIGHT) : Optional.empty(),
-              names.has(name + BIAS) ? Optional.of(name + BIAS) : Optional.empty(),
+              heads,
+              !rule.epsilon().isEmpty() && epsilonFrom.isEmpty(),
+              gain.map(Tensor::name),
+              Optional.of(name + BIAS).filter(names::has),
               consumers,
-              kept.or(() -> problem),
-              rule.note(),
-              beginnings));
+              text(rule.kept()).or(() -> premise).or(() -> problem),
+              text(rule.note()),
+              beginnings);
+      norms.add(new InspectedNorm(site, epsilonFrom, Optional.empty(), Optional.empty()));
     }
   }
 
-  private int width(NormRule rule, NormSpec spec, String name) throws FormatException {
-    int width = rule.gain() ? gainWidth(name) : settings.width(family.width());
-    try {
-      spec.part().elements(width);
-      spec.groups().count(width);
-    } catch (IllegalArgumentException e) {
-      throw new FormatException(file.path(), name + ": " + e.getMessage());
-    }
-    return width;
+  static Optional<String> text(String text) {
+    return Optional.of(text).filter(value -> !value.isEmpty());
   }
 
-  private int gainWidth(String name) throws FormatException {
+  /** The gain of a norm; empty if the model lacks the norm. */
+  private Optional<Tensor> gain(String name, NormRule rule) throws FormatException {
     Tensor gain = names.tensor(name + WEIGHT);
-    boolean vector =
-        gain.shape().size() == 1
-            && gain.elements() >= 1
-            && gain.elements() <= ModelSettings.GREATEST_WIDTH;
-    if (!vector || gain.dtype().elementType().isEmpty()) {
+    if (gain == null && !rule.optional()) {
+      throw new FormatException(
+          file.path(),
+          "lacks %s, which the rules of %s name"
+              .formatted(Printable.shortened(name + WEIGHT), Printable.shortened(family.name())));
+    }
+    if (gain == null) {
+      return Optional.empty();
+    }
+    int most = rule.heads() || rule.consumers().isEmpty() ? gain.shape().size() : 1;
+    boolean fits = gain.elements() >= 1 && gain.elements() <= ModelSettings.GREATEST_WIDTH;
+    if (!fits
+        || gain.shape().isEmpty()
+        || axes(gain).size() > most
+        || gain.dtype().elementType().isEmpty()) {
       throw new FormatException(
           file.path(), gain.name(), "is " + gain + ", a gain has one axis of floating numbers");
     }
@@ -183,16 +213,32 @@ final class NormFinder {
       throw new FormatException(
           file.path(), bias.name(), "is " + bias + ", its gain is " + gain.shape());
     }
-    return (int) gain.elements();
+    return Optional.of(gain);
+  }
+
+  private static List<Long> axes(Tensor gain) {
+    return gain.shape().stream().filter(length -> length > 1).toList();
+  }
+
+  /** A gain of several heads has one row for each, and so has a row's groups. */
+  private NormSpec ofShape(String name, NormSpec spec, int width, Optional<Tensor> gain)
+      throws FormatException {
+    try {
+      NormSpec grouped =
+          gain.isPresent() && axes(gain.get()).size() > 1 && spec.groups().isWhole()
+              ? spec.withGroups(RowGroups.ofSize(axes(gain.get()).getLast().intValue()))
+              : spec;
+      grouped.part().elements(width);
+      grouped.groups().count(width);
+      return grouped;
+    } catch (IllegalArgumentException e) {
+      throw new FormatException(file.path(), name + ": " + e.getMessage());
+    }
   }
 
   /** Adds the matrices that take a norm's output, and says why they cannot take its gain too. */
   private Optional<String> addConsumers(
-      NormRule rule,
-      Map<String, Integer> at,
-      Optional<Projection> head,
-      int width,
-      List<Projection> consumers)
+      NormRule rule, Map<String, Integer> at, boolean heads, int width, List<Projection> consumers)
       throws FormatException {
     if (rule.consumers().equals(HEAD)) {
       head.ifPresent(consumers::add);
@@ -212,7 +258,7 @@ final class NormFinder {
       return Optional.of("the model has no matrix that takes its output");
     }
     for (Projection consumer : consumers) {
-      Optional<String> problem = problem(consumer, width, rule.heads());
+      Optional<String> problem = problem(consumer, width, heads);
       if (problem.isPresent()) {
         return problem;
       }
@@ -235,79 +281,59 @@ final class NormFinder {
     return Optional.empty();
   }
 
-  /** Those that are in the model. */
-  private List<Projection> projections(List<NamePattern> patterns) {
-    return names
-        .all(patterns)
-        .filter(name -> names.has(name + WEIGHT))
-        .map(names::projection)
-        .toList();
-  }
-
-  private Optional<String> notConverted(
-      Optional<String> premise, List<String> embeddings, List<Projection> writers) {
+  private Optional<String> notConverted(List<String> embeddings, List<Projection> writers) {
     if (family.norms().stream().noneMatch(NormFinder::isLayerNorm)) {
       return Optional.of("it has RMSNorm already");
     }
     if (family.converted().isEmpty()) {
       return Optional.of("no rules are known for a " + family.name() + " with RMSNorm");
     }
-    for (NormRule rule : family.norms()) {
-      if (isLayerNorm(rule) && isOfPieces(rule)) {
-        return Optional.of(
-            "of " + rule.name() + ": it has a gate, or a mean for each group or head");
-      }
-      if (isLayerNorm(rule) && rule.kept().isPresent()) {
-        return Optional.of("of " + rule.name() + ": " + rule.kept().get());
-      }
-    }
-    List<String> centred = new ArrayList<>(embeddings);
-    names.all(family.writers()).forEach(name -> centred.add(name + WEIGHT));
-    for (String name : centred) {
-      if (premise.isEmpty() && !names.has(name)) {
-        return Optional.of(name + " is not in the model");
-      }
-    }
-    return premise.or(this::lastNormIsMissing).or(() -> notFloating(embeddings, writers));
+    // Centring takes the mean of whole rows from the stream, and only a norm takes it from what
+    // reads the stream.
+    Optional<String> ofPieces =
+        norms.stream()
+            .map(InspectedNorm::site)
+            .filter(site -> site.spec().kind() == Kind.LAYER_NORM && isOfPieces(site))
+            .findFirst()
+            .map(norm -> "of " + norm.name() + ": it has a gate, or a mean for each group or head");
+    Optional<String> kept =
+        family.norms().stream()
+            .filter(rule -> isLayerNorm(rule) && !rule.kept().isEmpty())
+            .findFirst()
+            .map(rule -> "of " + rule.name() + ": " + rule.kept());
+    Optional<String> missing =
+        Stream.concat(
+                embeddings.stream(), names.all(family.writers()).map(writer -> writer + WEIGHT))
+            .filter(name -> premise.isEmpty() && !names.has(name))
+            .findFirst()
+            .map(name -> name + " is not in the model");
+    Optional<String> withoutNorm =
+        family.norms().stream()
+            .filter(NormRule::optional)
+            .flatMap(rule -> names.all(List.of(rule.name())))
+            .filter(name -> !names.has(name + WEIGHT))
+            .findFirst()
+            .map(
+                name ->
+                    "it has no %s, so the head reads the residual stream with its mean"
+                        .formatted(name));
+    Optional<String> notFloating =
+        Stream.concat(embeddings.stream(), writers.stream().map(Projection::weight))
+            .filter(names::has)
+            .map(names::tensor)
+            .filter(tensor -> tensor.dtype().elementType().isEmpty())
+            .findFirst()
+            .map(tensor -> tensor + " is of a type that is not rewritten");
+    return Stream.of(ofPieces, kept, missing, premise, withoutNorm, notFloating)
+        .flatMap(Optional::stream)
+        .findFirst();
   }
 
   private static boolean isLayerNorm(NormRule rule) {
-    return rule.spec().kind() == NormSpec.Kind.LAYER_NORM;
+    return rule.norm().kind() == Kind.LAYER_NORM;
   }
 
-  /** Centring takes the mean of whole rows from what such a norm does not read as it is. */
-  private static boolean isOfPieces(NormRule rule) {
-    NormSpec spec = rule.spec();
-    boolean whole = spec.groups().isWhole() && rule.groupKeys().isEmpty() && !rule.heads();
-    return !whole || spec.gate() != Gate.NONE;
-  }
-
-  /**
-   * Centring takes the mean from the stream, and only a norm takes it from what reads the stream.
-   */
-  private Optional<String> lastNormIsMissing() {
-    return family.norms().stream()
-        .filter(NormRule::optional)
-        .flatMap(rule -> names.all(List.of(rule.name())))
-        .filter(name -> !names.has(name + WEIGHT))
-        .findFirst()
-        .map(name -> "it has no " + name + ", so the head reads the residual stream with its mean");
-  }
-
-  private Optional<String> notFloating(List<String> embeddings, List<Projection> writers) {
-    List<String> centred = new ArrayList<>(embeddings);
-    writers.forEach(writer -> centred.add(writer.weight()));
-    return centred.stream()
-        .map(names::tensor)
-        .filter(tensor -> tensor.dtype().elementType().isEmpty())
-        .findFirst()
-        .map(tensor -> tensor + " is of a type that is not rewritten");
-  }
-
-  private FormatException lacks(String name) {
-    return new FormatException(
-        file.path(),
-        "lacks %s, which the rules of %s name"
-            .formatted(Printable.shortened(name), Printable.shortened(family.name())));
+  private static boolean isOfPieces(NormSite site) {
+    return site.heads() || !site.spec().groups().isWhole() || site.spec().gate() != Gate.NONE;
   }
 }

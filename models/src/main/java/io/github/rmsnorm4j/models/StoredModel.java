@@ -2,16 +2,18 @@ package io.github.rmsnorm4j.models;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
-import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -20,7 +22,14 @@ import java.util.stream.Stream;
  */
 public final class StoredModel implements Closeable {
   private static final String CONFIG = "config.json";
-  private static final String ARCHITECTURE = "general.architecture";
+  private static final String WEIGHTS = "model.safetensors";
+  private static final String INDEX = WEIGHTS + ".index.json";
+
+  /** Whatever holds weights or names files that do. */
+  private static final String ANY_WEIGHTS =
+      "*.{safetensors,gguf,safetensors.index.json,bin,pt,pth,ckpt,h5,msgpack,onnx}";
+
+  private static final int NAMED = 3;
 
   private final Path path;
   private final TensorFile tensors;
@@ -41,10 +50,78 @@ public final class StoredModel implements Closeable {
    * @throws IOException if a file is missing or cannot be read
    */
   public static StoredModel open(Path path) throws IOException {
+    if (Files.isDirectory(path)
+        && !Files.exists(path.resolve(WEIGHTS))
+        && !Files.exists(path.resolve(INDEX))) {
+      requireNoOthers(path);
+    }
     TensorFile tensors = TensorFile.open(path);
     boolean gguf = tensors instanceof GgufFile;
     Path config = Files.isDirectory(path) ? path.resolve(CONFIG) : path.resolveSibling(CONFIG);
     return new StoredModel(path, tensors, gguf ? null : config);
+  }
+
+  /** Says which weights are in a folder under other names, and what can be done with them. */
+  private static void requireNoOthers(Path folder) throws IOException {
+    List<Path> others = files(folder, ANY_WEIGHTS);
+    Path settings = folder.resolve(CONFIG);
+    if (others.isEmpty() && Files.exists(settings)) {
+      throw new FormatException(
+          folder, "has no weights; rmsnorm inspect reads %s without them".formatted(settings));
+    }
+    if (others.isEmpty()) {
+      return;
+    }
+    Path first = others.getFirst();
+    String advice = "name the file to read: " + first;
+    if (others.stream().anyMatch(file -> isNamed(file, ".index.json"))) {
+      advice = "name the index, which ends in .index.json";
+    } else if (!isNamed(first, ".safetensors") && !isNamed(first, ".gguf")) {
+      advice = "they must be converted to .safetensors, as save_pretrained of transformers does";
+    } else if (isNamed(first, ".safetensors") && first.toString().contains("-of-")) {
+      advice = "these are parts of a model, whose index is missing";
+    }
+    throw new FormatException(
+        folder,
+        "has neither %s nor %s, but %s; %s".formatted(WEIGHTS, INDEX, some(others), advice));
+  }
+
+  private static boolean isNamed(Path file, String ending) {
+    return file.toString().endsWith(ending);
+  }
+
+  private static List<Path> files(Path folder, String names) throws IOException {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, names)) {
+      found.forEach(files::add);
+    }
+    // What can be read goes first.
+    files.sort(
+        Comparator.comparing(
+                (Path file) -> !isNamed(file, ".safetensors") && !isNamed(file, ".gguf"))
+            .thenComparing(Comparator.naturalOrder()));
+    return files;
+  }
+
+  /** The names of the first ones of many files. */
+  private static String some(List<Path> files) {
+    return files.stream()
+            .limit(NAMED)
+            .map(file -> file.getFileName().toString())
+            .collect(Collectors.joining(", "))
+        + (files.size() > NAMED ? ", ..." : "");
+  }
+
+  /** What is odd about the files of a folder; empty if nothing is. */
+  Optional<String> oddFiles() throws IOException {
+    List<Path> shards =
+        Files.isDirectory(path) && Files.exists(path.resolve(WEIGHTS))
+            ? files(path, "model{-*-of-*.safetensors,.safetensors.index.json}")
+            : List.of();
+    return shards.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "warning: %s is read, and not what is beside it: %s".formatted(WEIGHTS, some(shards)));
   }
 
   /** {@return the path that was given to {@link #open}} */
@@ -83,30 +160,19 @@ public final class StoredModel implements Closeable {
    * @throws IOException if the settings or the rules cannot be read
    */
   public ModelNorms norms(Optional<Path> map) throws IOException {
-    Families families = Families.read();
-    ModelSettings settings;
-    Family family;
-    if (tensors instanceof GgufFile gguf) {
-      String architecture = gguf.metadata().getOrDefault(ARCHITECTURE, "");
-      settings = ModelSettings.ofGguf(gguf, architecture);
-      family =
-          map.isPresent()
-              ? families.ofFile(map.get())
-              : families.ofArchitecture(path, architecture);
-    } else {
-      Map<String, Object> fields = JsonFile.read(config);
-      settings = ModelSettings.ofConfig(config, fields);
-      family =
-          map.isPresent() ? families.ofFile(map.get()) : families.ofModelType(config, type(fields));
-    }
-    return new NormFinder(tensors, settings, family).find();
+    return find(map).model();
   }
 
-  private String type(Map<String, Object> fields) throws FormatException {
-    if (fields.get("model_type") instanceof String type) {
-      return type;
-    }
-    throw new FormatException(config, "lacks model_type, which tells the family of the model");
+  /** The norms, of which no gain was read. */
+  Inspection find(Optional<Path> map) throws IOException {
+    ModelSettings settings = settings();
+    return new NormFinder(tensors, settings, settings.family(Families.read(), map)).find();
+  }
+
+  ModelSettings settings() throws IOException {
+    return tensors instanceof GgufFile gguf
+        ? ModelSettings.ofGguf(gguf)
+        : ModelSettings.ofConfig(config);
   }
 
   /** Closes the files. */

@@ -35,7 +35,8 @@ class ChoosePageTest {
       for (Object entry : (List<?>) JsonFile.read(TABLE, in.readAllBytes()).get("families")) {
         if (((Map<?, ?>) entry).get("model_types") instanceof List<?> of
             && !of.getFirst().toString().startsWith("rmsnorm4j")) {
-          Family family = Families.read().ofModelType(TABLE, of.getFirst().toString());
+          Family family =
+              Families.read().find("model_types", of.getFirst().toString()).orElseThrow();
           types.computeIfAbsent(norms(family), n -> new ArrayList<>()).addAll(family.modelTypes());
         }
       }
@@ -70,7 +71,7 @@ class ChoosePageTest {
   private static List<String> norms(Family family) {
     Map<String, List<String>> names = new LinkedHashMap<>();
     for (NormRule rule : family.norms()) {
-      String keys = rule.epsilonKeys().isEmpty() ? "" : code(rule.epsilonKeys());
+      String keys = rule.epsilon().isEmpty() ? "" : code(rule.epsilon());
       rule.name()
           .names(Map.of())
           .map(name -> name.replaceFirst(".*}[.]?", ""))
@@ -78,7 +79,7 @@ class ChoosePageTest {
               name ->
                   names
                       .computeIfAbsent(
-                          "`%s` | %s |".formatted(rule.spec(), keys), n -> new ArrayList<>())
+                          "`%s` | %s |".formatted(rule.norm(), keys), n -> new ArrayList<>())
                       .add(name));
     }
     List<String> norms = new ArrayList<>(names.keySet());

@@ -2,16 +2,20 @@ package io.github.rmsnorm4j.models;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.models.Family.NormRule;
+import io.github.rmsnorm4j.models.Family.Premise;
+import io.github.rmsnorm4j.models.Family.Tied;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,7 +44,7 @@ class ModelsPageTest {
   void everyGgufArchitectureIsNamed() throws IOException {
     List<String> architectures = new ArrayList<>();
     for (Map<?, ?> rules : families()) {
-      architectures.addAll(family(rules).architectures());
+      architectures.addAll(family(rules).ggufArchitectures());
     }
     String named =
         architectures.stream().map(name -> "`" + name + "`").collect(Collectors.joining(", "));
@@ -59,11 +63,9 @@ class ModelsPageTest {
   }
 
   private static Family family(Map<?, ?> rules) throws IOException {
-    return rules.get("model_types") instanceof List<?> types
-        ? Families.read().ofModelType(TABLE, types.getFirst().toString())
-        : Families.read()
-            .ofArchitecture(
-                TABLE, ((List<?>) rules.get("gguf_architectures")).getFirst().toString());
+    String field = rules.containsKey("model_types") ? "model_types" : "gguf_architectures";
+    String type = ((List<?>) rules.get(field)).getFirst().toString();
+    return Families.read().find(field, type).orElseThrow();
   }
 
   /** Every field that a rule may have is in the list of fields. */
@@ -71,13 +73,23 @@ class ModelsPageTest {
   void everyFieldIsExplained() throws IOException {
     String page = Files.readString(PAGE);
     String fields = page.substring(page.indexOf("### Rules for another family"));
-    assertThat(Stream.of(FamilyReader.OF_FAMILY, FamilyReader.OF_NORM).flatMap(Set::stream))
+    assertThat(Stream.of(Family.class, NormRule.class, Tied.class, Premise.class))
+        .flatMap(type -> List.of(type.getRecordComponents()))
+        .map(ModelsPageTest::field)
+        .hasSizeGreaterThan(30)
         .allSatisfy(field -> assertThat(fields).contains("`" + field + "`"));
+  }
+
+  /** What a component is called in a file. */
+  private static String field(RecordComponent component) {
+    JsonProperty other = component.getAccessor().getAnnotation(JsonProperty.class);
+    String words = component.getName().replaceAll("([A-Z])", "_$1").toLowerCase(Locale.ROOT);
+    return other == null ? words : other.value();
   }
 
   private static String kept(Family family) {
     return family.norms().stream()
-        .filter(rule -> rule.kept().isPresent())
+        .filter(rule -> !rule.kept().isEmpty())
         .map(NormRule::name)
         .flatMap(name -> name.names(Map.of()))
         .map(name -> "`" + name.replaceFirst(".*[.}]", "") + "`")

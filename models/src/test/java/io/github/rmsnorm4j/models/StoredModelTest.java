@@ -99,20 +99,20 @@ class StoredModelTest {
   @ParameterizedTest
   @ValueSource(
       strings = {
-        "'embeddings': [] -> embeddings is empty, it must have one text or more",
-        "'counts': {'layer': []} -> layer is empty, it must have one text or more",
-        "'width': [] -> width is empty, it must have one text or more",
-        "'norms': [] -> norms is empty, it must have one rule or more",
-        "'norm': 'lama' -> map.json: norms[0]: norm is 'lama', it may be rmsnorm, layernorm, llama,",
+        "'embeddings': [] -> embeddings is empty, it must have one entry or more",
+        "'counts': {'layer': []} -> layer is empty, it must have one entry or more",
+        "'width': [] -> width is empty, it must have one entry or more",
+        "'norms': [] -> norms is empty, it must have one entry or more",
+        "'norm': 'lama' -> map.json: norms[0].norm: norm is 'lama', it may be rmsnorm, layernorm, llama,",
         "'norm': 'llama(eps=-1)' -> norm is 'llama(eps=-1)', eps may be a finite number of 0 or",
         "'norm': 't5(offset=1)' -> gain offset is 1.0, it must be 0 with cast order T5",
         "'norm': 'rmsnorm(offset=2)' -> norm is 'rmsnorm(offset=2)', its offset must be 0 or 1",
         "'norm': 'rmsnorm(part=1/65 down)' -> model.layers.0.input_layernorm: part is 1/65 down, it"
             + " must leave at least one of the 64 elements of a row",
-        "'norm': 7 -> norms[0]: norm is not a text",
-        "'epsilon': {'keys': []} -> norms[0]: epsilon is not a list of texts",
-        "'gain': 'none' -> norms[0]: gain is not true or false",
-        "'cast_order': 'llama' -> the field 'cast_order' is not known",
+        "'norm': 7 -> map.json: norms[0].norm is not a text",
+        "'epsilon': {'keys': []} -> map.json: norms[0].epsilon is not a list",
+        "'gain': 'none' -> map.json: norms[0].gain is not true or false",
+        "'cast_order': 'llama' -> map.json: cast_order is not a known field",
         "'others': ['{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"
             + "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']"
             + " -> they stand for 1.07e+09 names, at most 262144 are tried"
@@ -160,6 +160,6 @@ class StoredModelTest {
     Files.writeString(map, "{\"family\": \"Mine\", \"like\": \"Llama\", \"wights\": []}");
     assertThatThrownBy(() -> norms(Optional.of(map)))
         .isInstanceOf(FormatException.class)
-        .hasMessageEndingWith("map.json: the field 'wights' is not known");
+        .hasMessageEndingWith("map.json: wights is not a known field");
   }
 }

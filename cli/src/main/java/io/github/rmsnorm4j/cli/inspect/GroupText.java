@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.cli.inspect;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.GainStatistics;
 import io.github.rmsnorm4j.models.InspectedNorm;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What is said of a group of norms, on the terminal and on the page. Safe to print. */
 record GroupText(NormGroup group, Prospects prospects) {
@@ -33,8 +35,9 @@ record GroupText(NormGroup group, Prospects prospects) {
     NormSite site = group.first();
     List<String> facts = new ArrayList<>();
     facts.add(kind(site));
-    boolean gated = site.spec().gate() != Gate.NONE;
-    facts.add((gated ? "as NormSpec.parse takes it: " : "as --like takes it: ") + site.spec());
+    if (site.spec().gate() == Gate.NONE) {
+      facts.add("as --like takes it: " + site.spec());
+    }
     site.note().ifPresent(note -> facts.add("not told by the model: " + note));
     if (!site.consumers().isEmpty()) {
       facts.add("output goes to " + String.join(", ", group.consumers()));
@@ -43,42 +46,78 @@ record GroupText(NormGroup group, Prospects prospects) {
     if (!fold.isEmpty()) {
       facts.add("fold: " + fold);
     }
-    if (site.gain().isPresent() && site.spec().gainOffset() == 1) {
+    if (!rows().isEmpty() && site.spec().gainOffset() == 1) {
       facts.add("gain g = 1 + stored number; \"looks like\" is about the stored numbers");
     }
     return facts.stream().map(Printable::escaped).toList();
   }
 
+  /** The norm as Java, in parts that may stand in lines of their own. */
+  List<String> java() {
+    NormSite site = group.first();
+    boolean gain = site.gain().isPresent();
+    return Stream.of(
+            "NormSpec.parse(\"%s\")".formatted(site.spec()),
+            ".builder(%s)%s%s.build()"
+                .formatted(
+                    site.width() > 0 ? site.width() : "gain.length",
+                    gain ? ".gain(gain)" : "",
+                    site.bias().isPresent() ? ".bias(bias)" : ""))
+        .map(Printable::escaped)
+        .toList();
+  }
+
   private String kind(NormSite site) {
     NormSpec spec = site.spec();
-    int groups = spec.groups().count(site.width());
-    String stored =
-        site.gain().isEmpty()
-            ? "no gain"
-            : "the architecture stores the gain as "
-                + stored(spec.gainOffset())
-                + ", here in "
-                + types();
-    return "%s of %s%s%s%s, epsilon %s%s, cast order %s; %s%s"
+    return "%s%s%s%s%s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
             switch (spec.kind()) {
               case RMS_NORM -> "RMSNorm";
               case LAYER_NORM -> "LayerNorm";
               case L2_NORM -> "L2 norm";
             },
-            site.width(),
+            site.width() == 0 ? "" : " of " + site.width(),
             site.heads() ? ", a head" : "",
-            groups == 1 ? "" : " in %s groups of %s".formatted(groups, site.width() / groups),
+            groups(site),
             spec.gate() == Gate.NONE ? "" : ", gate " + spec.gate(),
             epsilon(spec.epsilon(ElementType.FLOAT32)),
-            site.epsilonAssumed() ? " (default of the family, the model does not set it)" : "",
+            epsilonFrom(),
             spec.castOrder().name().toLowerCase(Locale.ROOT).replace('_', '-'),
-            stored,
+            gain(site),
             site.bias().isPresent() ? "; with a bias" : "");
   }
 
+  private static String groups(NormSite site) {
+    RowGroups groups = site.spec().groups();
+    if (groups.isWhole()) {
+      return "";
+    }
+    return site.width() == 0
+        ? " in " + groups.count() + " groups"
+        : " in %s groups of %s"
+            .formatted(groups.count(site.width()), site.width() / groups.count(site.width()));
+  }
+
+  private String epsilonFrom() {
+    String none =
+        group.first().epsilonAssumed()
+            ? "default of the family, the model does not set it"
+            : "fixed by the architecture";
+    return " (" + group.norms().getFirst().epsilonFrom().orElse(none) + ")";
+  }
+
+  private String gain(NormSite site) {
+    if (site.gain().isEmpty()) {
+      return "no gain";
+    }
+    String types = types();
+    return "the architecture stores the gain as "
+        + stored(site.spec().gainOffset())
+        + (types.isEmpty() ? "" : ", here in " + types);
+  }
+
   /** How a model stores a gain g that a norm adds this to. */
-  private static String stored(double offset) {
+  static String stored(double offset) {
     return offset == 0 ? "g" : "g - 1";
   }
 
@@ -91,7 +130,7 @@ record GroupText(NormGroup group, Prospects prospects) {
 
   /** The gains, a row for each layer; empty if there is no gain. */
   List<List<String>> rows() {
-    return group.first().gain().isEmpty()
+    return group.norms().getFirst().gain().isEmpty()
         ? List.of()
         : group.norms().stream().map(GroupText::row).toList();
   }
@@ -144,7 +183,7 @@ record GroupText(NormGroup group, Prospects prospects) {
         + (names.size() > NAMED ? ", ..." : "");
   }
 
-  private static String number(double value) {
+  static String number(double value) {
     return String.format(Locale.ROOT, "%.4g", value);
   }
 

@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.models.rewrite.NormGroup;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Table;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The norms of a model, with a chart of their gains by depth, as a page. */
@@ -22,7 +23,7 @@ public final class InspectionPage {
                         InspectionText.family(inspection),
                         inspection.norms().size(),
                         InspectionText.head(inspection.model())))
-            .list(InspectionText.facts(inspection.model(), prospects));
+            .list(InspectionText.facts(inspection, prospects));
     DepthChart.of(groups)
         .ifPresent(
             chart ->
@@ -36,7 +37,9 @@ public final class InspectionPage {
   }
 
   private static void add(Page page, GroupText group) {
-    page.section(group.name()).list(group.facts());
+    List<String> facts = new ArrayList<>(group.facts());
+    facts.add("in Java: " + String.join("", group.java()));
+    page.section(group.name()).list(facts);
     List<List<String>> rows = group.rows();
     if (!rows.isEmpty()) {
       Table table = Table.titled("");

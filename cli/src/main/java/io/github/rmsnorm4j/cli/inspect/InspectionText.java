@@ -13,6 +13,8 @@ import java.util.List;
 public final class InspectionText {
   private static final String ROW = "%9s %10s %10s %10s %6s %9s  %s";
 
+  private static final int WIDTH = 80;
+
   private final List<String> lines = new ArrayList<>();
 
   private InspectionText() {}
@@ -23,7 +25,7 @@ public final class InspectionText {
     int norms = inspection.norms().size();
     text.lines.add(
         "%s: %s norms; %s".formatted(family(inspection), norms, head(inspection.model())));
-    facts(inspection.model(), prospects).forEach(text::paragraph);
+    facts(inspection, prospects).forEach(text::paragraph);
     for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
       text.group(new GroupText(group, prospects));
     }
@@ -42,8 +44,9 @@ public final class InspectionText {
   }
 
   /** What can be done with the model as a whole. */
-  static List<String> facts(ModelNorms model, Prospects prospects) {
-    List<String> facts = new ArrayList<>();
+  static List<String> facts(Inspection inspection, Prospects prospects) {
+    ModelNorms model = inspection.model();
+    List<String> facts = new ArrayList<>(inspection.remarks());
     prospects.foldRefused().ifPresent(reason -> facts.add("fold: no, " + reason));
     facts.add("convert: " + prospects.convert());
     if (!model.unknown().isEmpty()) {
@@ -66,6 +69,11 @@ public final class InspectionText {
     lines.add("");
     lines.add(group.name());
     group.facts().forEach(this::paragraph);
+    String java = "  in Java: " + String.join("", group.java());
+    lines.addAll(
+        java.length() < WIDTH
+            ? List.of(java)
+            : List.of("  in Java: " + group.java().getFirst(), "    " + group.java().getLast()));
     List<List<String>> rows = group.rows();
     if (!rows.isEmpty()) {
       lines.add(ROW.formatted(GroupText.COLUMNS.toArray()));

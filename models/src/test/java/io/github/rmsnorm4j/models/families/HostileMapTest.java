@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.models.FamilyGuess;
 import io.github.rmsnorm4j.models.GainStatistics;
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
@@ -11,7 +12,9 @@ import io.github.rmsnorm4j.models.StoredModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +64,7 @@ class HostileMapTest {
     refused(others("{a,}".repeat(200)), "at most 262144");
     refused(others("{a,}".repeat(3000)), "has 12000 characters, at most 1000");
     refused(others("{" + ",".repeat(20_000)), "at most 1000");
-    refused(others("{" + ",".repeat(999)), "has a '{' without a '}'");
+    refused(others("{" + ",".repeat(999)), "has braces that are not in pairs");
   }
 
   /** A counter of 0 layers leaves no names, but the lists in front of another counter stay. */
@@ -85,13 +88,30 @@ class HostileMapTest {
 
   @Test
   void listsWithinLists() {
-    refused(others("{a,".repeat(40) + "b" + "}".repeat(40)), "braces within braces");
-    refused(others("a}"), "has a '}' without a '{'");
+    refused(others("{a,".repeat(40) + "b" + "}".repeat(40)), "or within others");
+    refused(others("a}"), "has braces that are not in pairs");
   }
 
   @Test
   void prefixesAreNoPatterns() {
     refused("\"prefixes\": [\"{a,b}{a,b}{a,b}\", \"model.\"]", "prefixes has '{a,b}{a,b}{a,b}', ");
+  }
+
+  /** A name is no pattern, whatever is in it. */
+  @Test
+  void bracesInNamesOfTensors() throws IOException {
+    TinyModel tiny = Layouts.ALL.get("llama").model(StoredType.F32, 3);
+    Map<String, Values> tensors = new LinkedHashMap<>();
+    tiny.tensors().forEach((name, values) -> tensors.put("a{b,c.{layer}" + name, values));
+    tensors.keySet().removeIf(name -> name.endsWith("lm_head.weight"));
+    model =
+        HuggingFaceFolder.write(new TinyModel(tiny.config(), tensors), folder.resolve("braces"), 1);
+    refused("\"model_types\": []", "lacks model.embed_tokens.weight");
+    try (StoredModel stored = StoredModel.open(model)) {
+      assertThat(new FamilyGuess(stored).gains().keySet())
+          .allMatch(name -> name.startsWith("a{b,c"));
+      assertThat(new FamilyGuess(stored).map()).isEmpty();
+    }
   }
 
   /** Without a counter the consumers are looked up again for each layer. */
@@ -168,9 +188,9 @@ class HostileMapTest {
     for (String field : new String[] {"norm", "head", "converted"}) {
       refused("\"%s\": \"%s\"".formatted(field, text), "at most 1000");
     }
-    refused("\"%s\": 1".formatted("x".repeat(40_000)), "is not known");
+    refused("\"%s\": 1".formatted("x".repeat(40_000)), "is not a known field");
     refused("\"norm\": \"%s\"".formatted("x".repeat(900)), "xxx...', it may be rmsnorm, layernorm");
-    refused("\"tied\": \"%s\"".formatted("x".repeat(900)), "tied is neither");
+    refused("\"tied\": \"%s\"".formatted("x".repeat(900)), "tied: it must be an object or");
     String prefixes = "\"model%d.\",".formatted(7).repeat(50_000);
     refused("\"prefixes\": [" + prefixes + "\"other.\"]", "lacks model7.embed_tokens.weight");
     Path map = folder.resolve("like.json");

@@ -290,6 +290,8 @@ class InspectionTest {
         model.with("tie_word_embeddings", 1), "tie_word_embeddings is 1, it must be true or false");
     Values square = model.get("model.layers.0.self_attn.q_proj.weight");
     refused(model.with("model.norm.weight", square), "a gain has one axis");
+    Values scalar = new Values(StoredType.F32, List.of(), new double[1]);
+    refused(model.with("model.norm.weight", scalar), "a gain has one axis");
     refused(
         model.with(
             "model.layers.0.mlp.up_proj.weight", model.get("model.layers.0.mlp.down_proj.weight")),

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.testing.Allocated;
 import io.github.rmsnorm4j.formats.testing.GgufBytes;
 import io.github.rmsnorm4j.formats.testing.Mutation;
+import io.github.rmsnorm4j.models.FamilyGuess;
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.StoredModel;
@@ -63,6 +64,7 @@ class ModelFuzzTest {
   private static final TinyModel MODEL = Layouts.ALL.get("llama").model(StoredType.F32, 3);
 
   @TempDir private Path folder;
+  private int guessed;
 
   private void write() throws IOException {
     HuggingFaceFolder.write(MODEL, folder, 2);
@@ -84,8 +86,28 @@ class ModelFuzzTest {
     Path model = damaged == Damaged.GGUF ? folder.resolve(damaged.name) : folder;
     Optional<Path> map =
         damaged == Damaged.MAP ? Optional.of(folder.resolve(damaged.name)) : Optional.empty();
+    if (damaged == Damaged.CONFIG) {
+      configAlone();
+    }
     try (StoredModel stored = StoredModel.open(model)) {
-      return Inspection.of(stored, map);
+      try {
+        return Inspection.of(stored, map);
+      } catch (FormatException e) {
+        if (map.isEmpty()) {
+          new FamilyGuess(stored).map();
+          guessed++;
+        }
+        throw e;
+      }
+    }
+  }
+
+  private void configAlone() throws IOException {
+    try {
+      assertThat(Inspection.ofConfig(folder.resolve("config.json"), Optional.empty()).norms())
+          .isNotEmpty();
+    } catch (FormatException e) {
+      assertThat(e.getMessage()).matches("[^\\p{Cntrl}]{1,2000}");
     }
   }
 
@@ -122,6 +144,9 @@ class ModelFuzzTest {
     // Otherwise the mutations would be too wild or too tame to test anything.
     assertThat(refused).isGreaterThan(ROUNDS / 4);
     assertThat(inspected).isGreaterThan(ROUNDS / 100);
+    if (damaged == Damaged.CONFIG || damaged == Damaged.GGUF) {
+      assertThat(guessed).isPositive();
+    }
   }
 
   @Tag("measure")
