@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.spark;
 
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.fs.Path;
@@ -8,7 +9,7 @@ import org.apache.hadoop.fs.Path;
 /** Spark's exceptions, which are pages long and wrap what happened, in one line. */
 final class Failure {
   /** The file that Spark was reading, as it names it. */
-  private static final Pattern WHILE_READING = Pattern.compile("while reading file (\\S+?)\\.?\\s");
+  private static final Pattern WHILE_READING = Pattern.compile("while reading file (.+?)\\.\\s");
 
   private static final Pattern NOT_PARQUET =
       Pattern.compile("(?:file:)?(.+) is not a Parquet file.*", Pattern.DOTALL);
@@ -67,10 +68,18 @@ final class Failure {
     for (Throwable t = thrown; t != null; t = t.getCause()) {
       Matcher file = WHILE_READING.matcher(String.valueOf(t.getMessage()));
       if (file.find()) {
-        return OutputFolder.shown(new Path(URI.create(file.group(1)))) + ": " + words;
+        return shown(file.group(1)) + ": " + words;
       }
     }
     return words;
+  }
+
+  private static String shown(String uri) {
+    try {
+      return OutputFolder.shown(new Path(new URI(uri)));
+    } catch (URISyntaxException e) {
+      return uri;
+    }
   }
 
   private static String inWords(String reason) {

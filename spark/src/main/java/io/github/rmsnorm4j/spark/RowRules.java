@@ -24,6 +24,7 @@ final class RowRules implements Serializable {
   /**
    * Rules for a column.
    *
+   * @param settings of the norm
    * @param elementBytes of packed elements
    * @param nullable whether elements of arrays can be null
    */
@@ -44,6 +45,10 @@ final class RowRules implements Serializable {
   }
 
   private String problem(int width) {
+    Norm norm = last;
+    if (norm != null && norm.width() == width) {
+      return null;
+    }
     Integer wanted = settings.width();
     if (wanted != null && width != wanted) {
       return "a row is %s wide, it must be %s".formatted(width, wanted);
@@ -52,7 +57,7 @@ final class RowRules implements Serializable {
       return "a row is empty";
     }
     try {
-      last = norm(width);
+      last = settings.norm(width);
       return null;
     } catch (IllegalArgumentException e) {
       return "a row is %s wide: %s".formatted(width, e.getMessage());
