@@ -40,8 +40,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "spark",
     description = {
-      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster, or look at"
-          + " Parquet.",
+      "Normalize a column of Parquet on Apache Spark, on this machine or on a cluster.",
       "",
       "OUT is a folder of Parquet files with the rows of IN. It appears when it is complete, or not"
           + " at all. A process that is killed may leave a folder .OUT.xxxxxxxx.tmp next to it, which"
