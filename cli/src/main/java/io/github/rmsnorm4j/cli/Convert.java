@@ -20,13 +20,13 @@ import picocli.CommandLine.Option;
       "MODEL is a folder of Hugging Face (config.json and .safetensors files) whose norms are"
           + " LayerNorm, before attention and MLP, as in GPT-2 and GPT-NeoX. Gains and biases"
           + " are folded as rmsnorm fold does. Everything that is added to the residual stream is"
-          + " centred: its mean becomes 0. So LayerNorm has no mean to subtract, and RMSNorm with the same epsilon computes"
-          + " the same.",
+          + " centered: its mean becomes 0. So LayerNorm has no mean to subtract, and RMSNorm with"
+          + " the same epsilon computes the same.",
       "",
-      "OUT has another model_type. This project's transformer loads GPT-2 and GPT-NeoX with it; the"
-          + " classes of transformers do not. A head that is tied to the embedding needs --untie, because the embedding is"
-          + " centred and the head must not be. OUT is compared with MODEL and put in place as with"
-          + " rmsnorm fold.",
+      "OUT has another model_type. This project's transformer loads GPT-2 and GPT-NeoX with it;"
+          + " the classes of transformers do not. A head that is tied to the embedding needs"
+          + " --untie, because the embedding is centered and the head must not be. OUT is compared"
+          + " with MODEL and put in place as with rmsnorm fold.",
       ""
     },
     footer = {

@@ -15,15 +15,14 @@ import picocli.CommandLine.Mixin;
       "MODEL is a folder of Hugging Face (config.json and .safetensors files). It is never written"
           + " to. In OUT every folded gain is 1 (0 where it is stored as g - 1), and the model"
           + " computes the same logits up to rounding. Norms whose outputs go elsewhere keep their"
-          + " gains, and the command says why. A LayerNorm's bias is folded into the biases of the matrices. Numbers are"
-          + " computed in float64 and rounded once to their stored type. All other tensors and files"
-          + " are copied. A link to a file of MODEL stays a link. A link to a file elsewhere is refused,"
-          + " except to a blob in the cache of Hugging Face.",
+          + " gains, and the command says why. A LayerNorm's bias is folded into the biases of the"
+          + " matrices. Numbers are computed in float64 and rounded once to their stored type. All"
+          + " other tensors and files are copied, and links to files of MODEL become files. A link"
+          + " to a file elsewhere is refused, except to a blob in the cache of Hugging Face.",
       "",
       "Then OUT is compared with MODEL, as both are stored. If a difference is larger than its"
-          + " bound, nothing is put in place. Until the end, everything is in the folder OUT.partial."
-          + " After a kill or a full disk the same command continues with it. Files of others, there"
-          + " or at OUT, are neither changed nor removed.",
+          + " bound, nothing is put in place. OUT grows in the folder OUT.partial, which a killed"
+          + " command leaves behind: delete it then.",
       ""
     },
     footer = {

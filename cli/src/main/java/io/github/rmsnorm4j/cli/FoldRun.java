@@ -5,6 +5,7 @@ import io.github.rmsnorm4j.models.rewrite.Goal;
 import io.github.rmsnorm4j.models.rewrite.RefusedException;
 import io.github.rmsnorm4j.models.rewrite.Rewriting;
 import io.github.rmsnorm4j.models.rewrite.Rewriting.Result;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -35,36 +36,40 @@ final class FoldRun {
       names = "--untie",
       description =
           "Give a head that is tied to the token embedding a matrix of its own"
-              + " (tie_word_embeddings becomes false). Without it the gain of the last norm cannot"
-              + " be folded, and the embedding cannot be centred.")
+              + " (tie_word_embeddings becomes false). Without it the gain of the last norm cannot be"
+              + " folded, and the embedding cannot be centered.")
   private boolean untie;
 
   @Mixin private MapOption map;
+
+  @Option(
+      names = "--trust-gains",
+      description =
+          "Fold gains as the architecture stores them, g or g - 1, even where the numbers look like"
+              + " the other. Without it such a model is refused; rmsnorm inspect shows the numbers.")
+  private boolean trustGains;
 
   @Option(names = "--no-verify", description = "Put OUT in place without comparing it with MODEL.")
   private boolean noVerify;
 
   @Option(
       names = {"-q", "--quiet"},
-      description = "No progress and no closing line.")
+      description = "Print errors alone.")
   private boolean quiet;
 
   int run(Goal goal) throws IOException {
     WrongUseException.requireName("MODEL", in, "a folder");
     long start = System.nanoTime();
-    try (Rewriting rewriting = Rewriting.open(in, map.file(), goal, untie)) {
+    Wish wish = new Wish(goal, map.file(), untie, trustGains);
+    try (Rewriting rewriting = Rewriting.open(in, wish)) {
       requireUsable(rewriting);
-      print(new FoldText(rewriting, untie).plan());
+      print(FoldText.ofPlan(rewriting, untie));
       Result result = write(rewriting);
-      print(ProofText.rounding(result));
-      print(ProofText.proof(result.proof()));
-      if (!result.isInPlace()) {
+      print(FoldText.ofResult(result));
+      if (result.difference().isPresent()) {
         throw new RefusedException(
-            out
-                + ": not put in place: the result differs from the model by more than rounding"
-                + " explains; it is in "
-                + out
-                + ".partial, to be deleted before another try");
+            "%s: not written: the result would differ from the model by more than rounding explains: %s"
+                .formatted(out, result.difference().get()));
       }
     }
     if (!quiet) {
@@ -87,16 +92,17 @@ final class FoldRun {
   /** Before anything is said or read. */
   private void requireUsable(Rewriting rewriting) throws IOException {
     try {
-      rewriting.requireUsable(out);
+      rewriting.requireFree(out);
     } catch (IllegalArgumentException e) {
       throw new WrongUseException(e.getMessage());
     }
   }
 
-  private void print(Iterable<String> lines) {
-    PrintWriter to = spec.commandLine().getOut();
-    // The bar keeps the indentation, which would be stripped.
-    lines.forEach(line -> to.println(Printable.escaped("|" + line).substring(1)));
-    to.flush();
+  private void print(FoldText text) {
+    if (!quiet) {
+      PrintWriter to = spec.commandLine().getOut();
+      text.lines.forEach(line -> to.println(Printable.escaped(line)));
+      to.flush();
+    }
   }
 }

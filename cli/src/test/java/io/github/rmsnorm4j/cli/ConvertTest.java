@@ -114,10 +114,10 @@ class ConvertTest {
             "the head is a matrix of its own now, lm_head.weight; tie_word_embeddings is",
             "  false",
             "all norms are RMSNorm now, with the same epsilon; 2 embeddings and 4 matrices",
-            "  that add to the residual stream are centred",
-            "model_type is rmsnorm4j-gpt2 now: this project's transformer loads it, the",
-            "  classes of transformers do not")
-        .anyMatch(line -> line.matches("  means of what is added to the stream +461 +0\\.\\d+"))
+            "  that add to the residual stream are centered",
+            "model_type is rmsnorm4j-gpt2 now, which transformers does not load")
+        .anyMatch(
+            line -> line.matches("  elements of what is added to the stream +14,752 +0\\.\\d+"))
         .anyMatch(line -> line.startsWith("whole model: for 24 random tokens the logits"));
     assertThat(Files.readString(out.resolve("config.json")))
         .contains("\"model_type\": \"rmsnorm4j-gpt2\"", "\"layer_norm_epsilon\": 1e-05");
@@ -132,7 +132,7 @@ class ConvertTest {
         .isEqualToIgnoringNewLines(
             "rmsnorm convert: "
                 + model
-                + " cannot be converted: the head is the token embedding, which is centred, and the"
+                + " cannot be converted: the head is the token embedding, which is centered, and the"
                 + " head must not be: --untie gives the head a matrix of its own");
     assertThat(out).doesNotExist();
   }
@@ -148,8 +148,8 @@ class ConvertTest {
         .isEqualToIgnoringNewLines(
             "rmsnorm convert: "
                 + partial
-                + ": is of another command, or the model has changed since: delete it, or write"
-                + " elsewhere");
+                + ": exists: another command is writing OUT, or was killed; if none is running, delete"
+                + " it");
     assertThat(partial.resolve("mine")).hasContent("mine");
   }
 }

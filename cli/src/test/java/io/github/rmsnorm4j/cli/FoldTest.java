@@ -69,8 +69,7 @@ class FoldTest {
     Path once = out;
     model = out;
     out = folder.resolve("twice");
-    CommandResult result = fold("--untie", "-q");
-    assertThat(result.err()).isEmpty();
+    CommandResult result = fold("--untie");
     assertThat(result.outLines())
         .startsWith("Llama: 11 norms, 0 folded, 11 without gain and bias, 0 left alone")
         .contains(
@@ -80,6 +79,13 @@ class FoldTest {
     for (String file : List.of("model.safetensors", "config.json")) {
       assertThat(Files.mismatch(once.resolve(file), out.resolve(file))).isEqualTo(-1);
     }
+  }
+
+  @Test
+  void quietIsQuiet() {
+    CommandResult result = fold("-q");
+    assertThat(result.out() + result.err()).isEmpty();
+    assertThat(out).isDirectory();
   }
 
   @Test
@@ -146,6 +152,20 @@ class FoldTest {
         .contains("  model.layers.N.input_layernorm, N = 0 to 4: left alone: it is mine");
   }
 
+  /** A Llama that says that it is a Gemma: gains that look like g where it stores g - 1. */
+  @Test
+  void gainsThatLookOtherwiseNeedTrust() throws IOException {
+    Path config = model.resolve("config.json");
+    String text = Files.readString(config);
+    Files.writeString(config, text.replaceFirst("(\"model_type\" ?: ?)\"llama\"", "$1\"gemma\""));
+    assertRefused(
+        fold("-q"),
+        1,
+        "rmsnorm fold: %s cannot be folded: model.layers.0.input_layernorm.weight looks like g (as 10 such norms do), where Gemma stores g - 1; see rmsnorm inspect, and --trust-gains"
+            .formatted(model));
+    assertThat(fold("-q", "--trust-gains").status()).isZero();
+  }
+
   /** Rules that forget a consumer: the logits differ, and nothing is put in place. */
   @Test
   void aResultThatDiffersIsNotPutInPlace() throws IOException {
@@ -164,8 +184,9 @@ class FoldTest {
     assertThat(result.outLines()).last().asString().endsWith("which is exceeded");
     assertThat(result.err())
         .isEqualToIgnoringNewLines(
-            "rmsnorm fold: %s: not put in place: the result differs from the model by more than rounding explains; it is in %s.partial, to be deleted before another try"
-                .formatted(out, out));
-    assertThat(out).doesNotExist();
+            "rmsnorm fold: %s: not written: the result would differ from the model by more than rounding explains: logits"
+                .formatted(out));
+    assertThat(folder)
+        .isDirectoryNotContaining(path -> path.getFileName().toString().startsWith("out"));
   }
 }

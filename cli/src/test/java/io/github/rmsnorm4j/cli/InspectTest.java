@@ -213,7 +213,14 @@ class InspectTest {
                 + " lm_head.weight is a copy of it");
     CommandResult fold =
         CommandResult.of(
-            "fold", "" + model, "-o", "" + folder.resolve("out"), "--untie", "--map", "" + map);
+            "fold",
+            "" + model,
+            "-o",
+            "" + folder.resolve("out"),
+            "--untie",
+            "--map",
+            "" + map,
+            "--trust-gains");
     assertThat(fold.status()).isEqualTo(1);
     assertThat(fold.err()).contains("lm_head.weight is not model.embed_tokens.weight");
     assertThat(folder.resolve("out.partial")).doesNotExist();
@@ -254,7 +261,7 @@ class InspectTest {
             "encoder.block.N.layer.1.layer_norm",
             "encoder.final_layer_norm");
     CommandResult fold =
-        CommandResult.of("fold", model.toString(), "-o", folder.resolve("folded").toString());
+        CommandResult.of("fold", model, "-o", folder.resolve("folded"), "--trust-gains");
     assertThat(fold.status()).as(fold.err()).isZero();
     assertThat(fold.out().replaceAll("\\s+", " "))
         .contains(

@@ -1,87 +1,105 @@
 package io.github.rmsnorm4j.models.rewrite;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.ShardedFile;
-import io.github.rmsnorm4j.formats.Tensor;
-import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** The {@code config.json} and the index of the shards, as the plan changes them. */
-record EditedSettings(Plan plan, TensorFile tensors, ModelFiles files) {
-  private static final String CONFIG = "config.json";
-  private static final String BYTE_ORDER_MARK = "\ufeff";
+/**
+ * The text of {@code config.json} or of the index of the shards, in which single values change. All
+ * other characters stay: the order of the fields, the indentation, and how numbers are written.
+ */
+final class EditedSettings {
+  /** Python also writes numbers that are not finite. */
+  private static final JsonFactory JSON =
+      JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
 
-  /** Edits the files without writing them, so that one that cannot be edited is seen first. */
-  void requireEditable() throws IOException {
-    for (String name : files.others()) {
-      edited(name);
-    }
-  }
+  private final Path file;
+  private String text;
 
-  /** The text of a file that changes; empty for one that is copied. */
-  Optional<String> edited(String name) throws IOException {
-    boolean config =
-        name.equals(files.listing().name(CONFIG))
-            && (plan.untied() || plan.modelType().isPresent());
-    boolean index =
-        tensors instanceof ShardedFile
-            && name.equals(files.name(tensors))
-            && plan.added().isPresent();
-    if (!config && !index) {
-      return Optional.empty();
-    }
-    JsonText text = read(name);
-    return Optional.of((config ? config(text) : index(text, plan.added().get())).toString());
-  }
-
-  /** Programs read these files as UTF-8, so one in another encoding is not changed. */
-  private JsonText read(String name) throws IOException {
-    Path file = files.listing().entries().get(name).file();
-    String text;
-    try (InputStream in = files.listing().open(name)) {
-      text = UTF_8.newDecoder().decode(ByteBuffer.wrap(in.readAllBytes())).toString();
-    } catch (CharacterCodingException _) {
-      throw new FormatException(file, "has to be changed, but is not in UTF-8");
-    }
-    if (text.startsWith(BYTE_ORDER_MARK)) {
+  EditedSettings(Path file) throws IOException {
+    this(file, Files.readString(file));
+    if (text.startsWith("\ufeff")) {
       throw new FormatException(file, "has to be changed, but begins with a byte order mark");
     }
-    return new JsonText(text);
   }
 
-  private JsonText config(JsonText config) throws IOException {
-    for (String setting : plan.falseSettings()) {
-      config.set("false", setting.split("\\."));
-    }
-    if (plan.modelType().isPresent()) {
-      config.set(JsonText.quoted(plan.modelType().get()), "model_type");
-      List<String> architectures = config.texts("architectures");
-      if (!architectures.isEmpty()) {
-        config.set(
-            architectures.stream()
-                .map(name -> JsonText.quoted("Rmsnorm4j" + name))
-                .collect(Collectors.joining(", ", "[", "]")),
-            "architectures");
+  EditedSettings(Path file, String text) {
+    this.file = file;
+    this.text = text;
+  }
+
+  /** JSON of a text. */
+  static String quoted(Object value) {
+    return '"' + new String(JsonStringEncoder.getInstance().quoteAsString("" + value)) + '"';
+  }
+
+  /** JSON of a list of texts. */
+  static String quoted(List<?> values) {
+    return values.stream().map(EditedSettings::quoted).collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  /**
+   * Sets a value, which is added as the last of its object if there is none.
+   *
+   * @param value JSON
+   * @param path the field, after the fields of the objects that it is in
+   */
+  void set(String value, String... path) throws IOException {
+    try (JsonParser json = JSON.createParser(text)) {
+      json.nextToken();
+      int open = offset(json.currentLocation());
+      int depth = 0;
+      while (depth < path.length && json.nextToken() == JsonToken.FIELD_NAME) {
+        boolean found = json.currentName().equals(path[depth]);
+        json.nextToken();
+        if (found) {
+          open = offset(json.currentLocation());
+          depth++;
+          if (depth < path.length && json.currentToken() != JsonToken.START_OBJECT) {
+            break;
+          }
+        } else {
+          json.skipChildren();
+        }
+      }
+      if (depth == path.length) {
+        int start = offset(json.currentTokenLocation());
+        json.skipChildren();
+        json.finishToken();
+        text = text.substring(0, start) + value + text.substring(offset(json.currentLocation()));
+      } else if (depth == path.length - 1 && json.currentToken() == JsonToken.END_OBJECT) {
+        add(quoted(path[depth]), value, open, offset(json.currentTokenLocation()));
+      } else {
+        throw new FormatException(file, "has no object " + path[depth]);
       }
     }
-    return config;
   }
 
-  private JsonText index(JsonText index, Tensor added) throws IOException {
-    String size = ((ShardedFile) tensors).indexMetadata().get("total_size");
-    if (size != null && size.matches("\\d{1,18}")) {
-      index.set(String.valueOf(Long.parseLong(size) + added.bytes()), "metadata", "total_size");
-    }
-    String shard = files.shards().getLast().path().getFileName().toString();
-    return index.set(JsonText.quoted(shard), "weight_map", added.name());
+  private static int offset(JsonLocation location) {
+    return (int) location.getCharOffset();
+  }
+
+  /** Adds a field to an object, as its others are written. */
+  private void add(String name, String value, int open, int close) {
+    String fields = text.substring(open, close);
+    int indent = fields.length() - fields.stripLeading().length();
+    int end = open + fields.stripTrailing().length();
+    String before = fields.isBlank() ? "" : "," + fields.substring(0, indent);
+    String colon = indent == 0 || fields.isBlank() ? ":" : ": ";
+    text = text.substring(0, end) + before + name + colon + value + text.substring(end);
+  }
+
+  @Override
+  public String toString() {
+    return text;
   }
 }

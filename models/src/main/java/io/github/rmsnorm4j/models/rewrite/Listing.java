@@ -2,40 +2,29 @@ package io.github.rmsnorm4j.models.rewrite;
 
 import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * What is in a model's folder, listed once before anything is read. A link may lead to a file in
- * the folder. In a snapshot of Hugging Face's cache, {@code models--NAME/snapshots/REVISION}, it
- * may also lead to a file in {@code models--NAME/blobs}. All else that is no file and no folder is
+ * What is in a model's folder, listed before anything is read. A link may lead to a file in the
+ * folder. In a snapshot of Hugging Face's cache, {@code models--NAME/snapshots/REVISION}, it may
+ * also lead to a file in {@code models--NAME/blobs}. All else that is no file and no folder is
  * refused, so that nothing from elsewhere is read.
  *
- * @param folder the folder, with no link in its path
- * @param entries what is in it, by name
+ * @param files where each name of a file leads, with no link in the path
+ * @param folders the names of the folders, and of links to them
+ * @param states the size and time of each file, and which one it is
  */
-record Listing(Path folder, SortedMap<String, Entry> entries) {
+record Listing(SortedMap<String, Path> files, List<String> folders, List<String> states) {
   private static final Path SNAPSHOTS = Path.of("snapshots");
-
-  /**
-   * What a name stands for.
-   *
-   * @param own the state of the entry, which may be a link
-   * @param file where it leads, with no link in its path; the entry itself if it is no link
-   * @param state the state of that file or folder
-   */
-  record Entry(FileState own, Path file, FileState state) {}
 
   /**
    * Lists a folder.
@@ -44,37 +33,37 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
    * @throws RefusedException if an entry is neither a file nor a folder nor a link that is allowed
    */
   static Listing of(Path model, Goal goal) throws IOException {
+    Listing listing = new Listing(new TreeMap<>(), new ArrayList<>(), new ArrayList<>());
     Path folder = model.toRealPath();
-    SortedMap<String, Entry> entries = new TreeMap<>();
     try (Stream<Path> paths = Files.list(folder)) {
       for (Path path : paths.sorted().toList()) {
+        String name = path.getFileName().toString();
         try {
-          entries.put(path.getFileName().toString(), entry(folder, path));
+          listing.add(name, Files.isSymbolicLink(path) ? target(folder, path) : path);
         } catch (RefusedException e) {
           throw new RefusedException(
               "%s cannot be %s: %s in it is %s"
-                  .formatted(
-                      model,
-                      goal,
-                      Printable.shortened(path.getFileName().toString()),
-                      e.getMessage()));
+                  .formatted(model, goal, Printable.shortened(name), e.getMessage()));
         }
       }
     }
-    return new Listing(folder, entries);
+    return listing;
   }
 
-  private static Entry entry(Path folder, Path path) throws IOException {
-    if (path.getFileName().toString().indexOf('\ufffd') >= 0) {
+  private void add(String name, Path file) throws IOException {
+    if (name.indexOf('\ufffd') >= 0) {
       throw new RefusedException("a name that is not in the encoding of this system");
     }
-    FileState own = FileState.of(path);
-    Path file = own.isLink() ? target(folder, path) : path;
-    FileState state = own.isLink() ? FileState.of(file) : own;
-    if (!state.isFile() && !state.isFolder()) {
+    BasicFileAttributes all =
+        Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (all.isDirectory()) {
+      folders.add(name);
+    } else if (all.isRegularFile()) {
+      files.put(name, file);
+      states.add(all.size() + " " + all.lastModifiedTime() + " " + all.fileKey());
+    } else {
       throw new RefusedException("neither a file nor a folder");
     }
-    return new Entry(own, file, state);
   }
 
   private static Path target(Path folder, Path link) throws IOException {
@@ -99,69 +88,5 @@ record Listing(Path folder, SortedMap<String, Entry> entries) {
         && SNAPSHOTS.equals(snapshots.getFileName())
         && String.valueOf(snapshots.getParent().getFileName()).startsWith("models--")
         && snapshots.resolveSibling("blobs").equals(file.getParent());
-  }
-
-  /**
-   * The file that a name stands for, as a name in the folder: another one if the name is a link to
-   * a file next to it.
-   */
-  String name(String name) {
-    Entry entry = entries.get(name);
-    return entry != null && isLink(entry) ? entry.file().getFileName().toString() : name;
-  }
-
-  /** The state of the file that a name stands for. */
-  FileState state(String name) {
-    return entries.get(name).state();
-  }
-
-  /** The names of the entries that are as wanted, sorted. */
-  List<String> names(Predicate<Entry> wanted) {
-    return entries.entrySet().stream()
-        .filter(entry -> wanted.test(entry.getValue()))
-        .map(Map.Entry::getKey)
-        .toList();
-  }
-
-  /** Whether an entry is a link to a file next to it. */
-  boolean isLink(Entry entry) {
-    return entry.own().isLink()
-        && entry.state().isFile()
-        && folder.equals(entry.file().getParent());
-  }
-
-  /**
-   * Opens a file.
-   *
-   * @throws FileSystemException if it is not as it was when it was listed
-   */
-  InputStream open(String name) throws IOException {
-    Entry entry = entries.get(name);
-    if (!FileState.of(entry.file()).equals(entry.state())) {
-      throw changed(name);
-    }
-    return Files.newInputStream(entry.file(), LinkOption.NOFOLLOW_LINKS);
-  }
-
-  /**
-   * Compares with a later listing.
-   *
-   * @throws FileSystemException if something was added, removed, changed or replaced
-   */
-  void requireSame(Listing now) throws IOException {
-    TreeSet<String> names = new TreeSet<>(entries.keySet());
-    names.addAll(now.entries.keySet());
-    for (String name : names) {
-      if (!Objects.equals(entries.get(name), now.entries.get(name))) {
-        throw changed(name);
-      }
-    }
-  }
-
-  private FileSystemException changed(String name) {
-    return new FileSystemException(
-        folder.toString(),
-        null,
-        Printable.shortened(name) + " in it was changed while the model was read");
   }
 }

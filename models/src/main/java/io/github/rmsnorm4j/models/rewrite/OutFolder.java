@@ -1,96 +1,149 @@
 package io.github.rmsnorm4j.models.rewrite;
 
+import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Where a result may be put. */
-final class OutFolder {
-  private OutFolder() {}
+/**
+ * The folder {@code OUT.partial}, in which a result grows. When it is whole it becomes OUT, in one
+ * step; otherwise what was written is deleted. A folder of that name that is there already is
+ * refused, so nothing of another process or of the user is touched.
+ */
+final class OutFolder implements Closeable {
+  private final Path out;
+  private final Path folder;
+  private final Set<String> written = new TreeSet<>();
+  private boolean inPlace;
 
   /**
-   * Checks that a folder is not in the way of the model.
+   * Makes the folder.
    *
-   * @return the folder, with no link in the path to it
-   * @throws IllegalArgumentException if it is
+   * @param model the folder of the model
+   * @throws IllegalArgumentException if OUT is the model or exists, or cannot be there
+   * @throws FileAlreadyExistsException if {@code OUT.partial} exists
    */
-  static Path place(Path in, Path out) throws IOException {
+  OutFolder(Path model, Path out) throws IOException {
+    this.out = requireFree(model, out);
+    this.folder = partial(this.out);
+    Files.createDirectory(folder);
+    permitLike(folder, model, PosixFilePermission.OWNER_EXECUTE);
+  }
+
+  private static Path partial(Path out) {
+    return out.resolveSibling(out.getFileName() + ".partial");
+  }
+
+  /** Checks that a result can be put somewhere, as the constructor does; its real path. */
+  static Path requireFree(Path model, Path out) throws IOException {
     Path parent = out.toAbsolutePath().getParent();
-    if (out.toString().isEmpty() || parent == null || out.endsWith(".") || out.endsWith("..")) {
-      throw new IllegalArgumentException("OUT is '" + out + "', it must name a folder");
-    }
-    if (!Files.isDirectory(parent)) {
-      throw new IllegalArgumentException(
-          "OUT is %s, but there is no folder %s".formatted(out, parent));
-    }
+    boolean dots = out.endsWith(".") || out.endsWith("..") || out.toString().isEmpty();
+    require(parent != null && !dots, "OUT is '%s', it must name a folder", out);
+    require(Files.isDirectory(parent), "OUT is %s, but there is no folder %s", out, parent);
     Path real = parent.toRealPath().resolve(out.getFileName());
-    Path model = in.toRealPath();
-    if (real.startsWith(model)) {
-      throw new IllegalArgumentException(
-          "OUT is %s, which is the model or in it: the model is never written to".formatted(out));
-    }
-    if (model.startsWith(real.resolveSibling(real.getFileName() + ".partial"))) {
-      throw new IllegalArgumentException(
-          "MODEL is %s, which is where OUT is written first".formatted(in));
+    require(
+        !real.startsWith(model.toRealPath()),
+        "OUT is %s, which is the model or in it: the model is never written to",
+        out);
+    require(
+        !model.toRealPath().startsWith(partial(real)),
+        "MODEL is %s, which is where OUT is written first",
+        model);
+    require(!Files.isSymbolicLink(out), "OUT is %s, which is a link: name the folder itself", out);
+    require(
+        !Files.exists(out) || Files.isDirectory(out) && names(out).isEmpty(),
+        "OUT is %s, which exists already: only an empty folder is replaced",
+        out);
+    if (Files.exists(partial(real), LinkOption.NOFOLLOW_LINKS)) {
+      throw new FileAlreadyExistsException(
+          partial(real).toString(),
+          null,
+          "exists: another command is writing OUT, or was killed; if none is running, delete it");
     }
     return real;
   }
 
-  /**
-   * Checks that a folder can be written without touching anything that is there.
-   *
-   * @throws IllegalArgumentException if it cannot
-   */
-  static void requireFree(Path out) throws IOException {
-    if (Files.isSymbolicLink(out)) {
-      throw new IllegalArgumentException(
-          "OUT is %s, which is a link: name the folder itself".formatted(out));
-    }
-    if (Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !isEmptyFolder(out)) {
-      throw new IllegalArgumentException(
-          "OUT is %s, which exists already: only an empty folder is replaced".formatted(out));
+  private static void require(boolean holds, String message, Path... paths) {
+    if (!holds) {
+      throw new IllegalArgumentException(message.formatted((Object[]) paths));
     }
   }
 
-  private static boolean isEmptyFolder(Path path) throws IOException {
-    if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      return false;
-    }
-    try (Stream<Path> entries = Files.list(path)) {
-      return entries.findAny().isEmpty();
+  private static Set<String> names(Path folder) throws IOException {
+    try (Stream<Path> entries = Files.list(folder)) {
+      return entries.map(path -> path.getFileName().toString()).collect(Collectors.toSet());
     }
   }
 
-  /**
-   * Gives a folder its final name, in one step. Of what may be there, the system replaces an empty
-   * folder alone.
-   *
-   * @throws FileAlreadyExistsException if something else is there
-   */
-  static void put(Path folder, Path out) throws IOException {
-    force(folder);
+  /** Gives the permissions of the model or of a file in it, and one more to the owner. */
+  private static void permitLike(Path path, Path like, PosixFilePermission more)
+      throws IOException {
+    if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      Set<PosixFilePermission> all = Files.getPosixFilePermissions(like);
+      all.add(PosixFilePermission.OWNER_WRITE);
+      all.add(more);
+      Files.setPosixFilePermissions(path, all);
+    }
+  }
+
+  /** Where the files are written. */
+  Path folder() {
+    return folder;
+  }
+
+  void copy(InputStream content, String name, Path like) throws IOException {
+    Path file = folder.resolve(name);
+    try (FileChannel to =
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      written.add(name);
+      content.transferTo(Channels.newOutputStream(to));
+      to.force(true);
+    }
+    finish(name, like);
+  }
+
+  /** Takes a file that is written whole. */
+  void finish(String name, Path like) throws IOException {
+    written.add(name);
+    permitLike(folder.resolve(name), like, PosixFilePermission.OWNER_READ);
+  }
+
+  /** Gives the folder its name. Of what may be there, the system replaces an empty folder alone. */
+  void putInPlace() throws IOException {
+    if (!names(folder).equals(written)) {
+      throw new FileSystemException(folder.toString(), null, "was changed by another program");
+    }
+    Files.move(folder, out, StandardCopyOption.ATOMIC_MOVE);
+    inPlace = true;
+  }
+
+  /** Deletes what was written, unless it is in place. */
+  @Override
+  public void close() throws IOException {
+    if (inPlace) {
+      return;
+    }
+    for (String name : written) {
+      Files.deleteIfExists(folder.resolve(name));
+    }
     try {
-      Files.move(folder, out, StandardCopyOption.ATOMIC_MOVE);
-    } catch (FileSystemException e) {
-      throw Files.exists(out, LinkOption.NOFOLLOW_LINKS) && !isEmptyFolder(out)
-          ? new FileAlreadyExistsException(out.toString(), null, "has appeared meanwhile")
-          : e;
-    }
-    force(out.getParent());
-  }
-
-  /** Names in a folder survive a power cut once the folder is on the disk. */
-  private static void force(Path folder) {
-    try (FileChannel channel = FileChannel.open(folder)) {
-      channel.force(true);
-    } catch (IOException _) {
-      // Not every system opens folders; the files are on the disk already.
+      Files.deleteIfExists(folder);
+    } catch (DirectoryNotEmptyException _) {
+      // Somebody has put something there, which stays.
     }
   }
 }

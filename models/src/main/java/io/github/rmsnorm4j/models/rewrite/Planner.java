@@ -8,24 +8,32 @@ import io.github.rmsnorm4j.models.Projection;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Supplier;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
  * Decides what becomes of each tensor. A norm is folded wholly or not at all. A bias is folded
  * before the gain: {@code b = b + W beta}, then {@code W = W diag(g)}.
  */
 final class Planner {
+  /** The numbers of stored gains and biases. */
+  interface Vectors {
+    double[] of(String tensor) throws IOException;
+  }
+
   private final ModelNorms model;
   private final Map<String, Tensor> tensors;
   private final Vectors vectors;
   private final boolean untie;
-  private final Keeping keeping;
-  private final Map<String, List<Step>> steps = new LinkedHashMap<>();
-  private final Map<String, String> sources = new LinkedHashMap<>();
+  private final Map<String, Edit> edits = new LinkedHashMap<>();
+
+  /** The norms that use a tensor, as their own or as one that takes their output. */
+  private final Map<String, List<String>> uses = new HashMap<>();
 
   /**
    * Begins a plan.
@@ -38,147 +46,187 @@ final class Planner {
     this.tensors = tensors;
     this.vectors = vectors;
     this.untie = untie;
-    this.keeping = new Keeping(model, tensors, vectors, untie);
-  }
-
-  Plan fold() throws IOException {
-    requireKnown("folded");
-    List<NormOutcome> norms = foldNorms();
-    // The embedding itself never takes a gain, so a head that takes one is no longer tied.
-    return plan(Goal.FOLD, norms, !sources.isEmpty(), Optional.empty());
-  }
-
-  Plan convert() throws IOException {
-    refuseIf(model.notConverted().isPresent(), () -> model.notConverted().orElseThrow());
-    requireKnown("converted");
-    refuseIf(
-        model.tied() && !untie,
-        () ->
-            "the head is the token embedding, which is centred, and the head must not be: --untie"
-                + " gives the head a matrix of its own");
     for (NormSite site : model.norms()) {
-      refuseIf(
-          site.spec().kind() == NormSpec.Kind.RMS_NORM, () -> site.name() + " is RMSNorm already");
-      refuseIf(site.spec().isOfLength(), () -> site.name() + " is an L2 norm");
-      refuseIf(
-          site.keptBecause().isPresent(),
-          () -> site.name() + ": " + site.keptBecause().orElseThrow());
+      for (String tensor : changed(site)) {
+        uses.computeIfAbsent(tensor, _ -> new ArrayList<>()).add(site.name());
+      }
     }
-    List<NormOutcome> norms = foldNorms();
-    if (model.tied()) {
+  }
+
+  /** The tensors that change if a norm is folded. */
+  static List<String> changed(NormSite site) {
+    Stream<String> taking = site.consumers().stream().flatMap(Projection::tensors);
+    return Stream.of(site.gain().stream(), site.bias().stream(), taking)
+        .flatMap(names -> names)
+        .toList();
+  }
+
+  Plan plan(Goal goal) throws IOException {
+    boolean convert = goal == Goal.CONVERT;
+    Optional<String> refused = convert ? notConverted() : Optional.empty();
+    refused = refused.or(this::unknown);
+    if (refused.isPresent()) {
+      throw new RefusedException("cannot be %s: %s".formatted(goal, refused.get()));
+    }
+    List<NormOutcome> norms = new ArrayList<>();
+    for (NormSite site : model.norms()) {
+      norms.add(fold(site));
+    }
+    if (convert && model.tied()) {
       head();
     }
-    centre();
-    return plan(Goal.CONVERT, norms, model.tied(), model.convertedType());
-  }
-
-  private void requireKnown(String done) throws RefusedException {
-    if (!model.unknown().isEmpty()) {
-      throw new RefusedException(
-          "cannot be %s: the rules of %s do not cover %s (%s such tensors), and a norm's output may go there"
-              .formatted(done, model.family(), model.unknown().getFirst(), model.unknown().size()));
+    // The embedding itself never takes a gain, so a head that takes one is no longer tied.
+    boolean untied = model.tied() && edits.containsKey(model.ownHead());
+    if (convert) {
+      center();
     }
+    return new Plan(norms, edits, untied, convert ? model.convertedType() : Optional.empty());
   }
 
-  private static void refuseIf(boolean refused, Supplier<String> reason) throws RefusedException {
-    if (refused) {
-      throw new RefusedException("cannot be converted: " + reason.get());
+  private Optional<String> unknown() {
+    // Nothing can go into a tensor without elements, a marker that some programs add.
+    List<String> unknown =
+        model.unknown().stream().filter(name -> tensors.get(name).elements() > 0).toList();
+    return unknown.stream()
+        .findFirst()
+        .map(
+            name ->
+                "the rules of %s do not cover %s (%s such tensors), and a norm's output may go there"
+                    .formatted(model.family(), name, unknown.size()));
+  }
+
+  private Optional<String> notConverted() {
+    if (model.notConverted().isPresent()) {
+      return model.notConverted();
     }
-  }
-
-  private List<NormOutcome> foldNorms() throws IOException {
-    List<NormOutcome> outcomes = new ArrayList<>();
+    if (model.tied() && !untie) {
+      return Optional.of(
+          "the head is the token embedding, which is centered, and the head must not be: --untie"
+              + " gives the head a matrix of its own");
+    }
     for (NormSite site : model.norms()) {
-      NormOutcome outcome = keeping.outcome(site);
-      outcomes.add(outcome);
-      if (outcome.fate() == Fate.FOLDED) {
-        fold(site);
+      if (site.spec().kind() != NormSpec.Kind.LAYER_NORM) {
+        String kind = site.spec().isOfLength() ? " is an L2 norm" : " is RMSNorm already";
+        return Optional.of(site.name() + kind);
+      }
+      if (site.keptBecause().isPresent()) {
+        return site.keptBecause().map(reason -> site.name() + ": " + reason);
       }
     }
-    return outcomes;
+    return model.writers().stream()
+        .map(Projection::weight)
+        .filter(uses::containsKey)
+        .map(writer -> writer + " takes a norm's output and adds to the stream")
+        .findFirst();
   }
 
-  private void fold(NormSite site) throws IOException {
-    boolean gain = keeping.hasGain(site);
-    boolean bias = keeping.hasBias(site);
+  private NormOutcome fold(NormSite site) throws IOException {
+    if (site.keptBecause().isPresent()) {
+      return new NormOutcome(site, Fate.KEPT, site.keptBecause().get());
+    }
+    double offset = site.spec().gainOffset();
+    boolean gain = differs(site.gain(), 1 - offset);
+    boolean bias = differs(site.bias(), 0);
+    if (!gain && !bias) {
+      return new NormOutcome(site, Fate.PLAIN, "it has no gain and no bias to fold");
+    }
+    Optional<String> reason = keptBecause(site, bias);
+    if (reason.isPresent()) {
+      return new NormOutcome(site, Fate.KEPT, reason.get());
+    }
     for (Projection consumer : site.consumers()) {
       if (bias) {
-        add(
-            consumer.bias().orElseThrow(),
-            new Step.AddProduct(
-                consumer.weight(), consumer.inputsFirst(), site.bias().orElseThrow()));
+        edit(consumer.bias().get(), new Edit.AddProduct(consumer, site.bias().get()));
       }
       if (gain) {
-        add(
-            keeping.isTiedHead(consumer) ? head() : consumer.weight(),
-            new Step.ScaleInputs(
-                site.gain().orElseThrow(),
-                site.spec().gainOffset(),
-                consumer.inputsFirst(),
-                site.heads()));
+        edit(
+            isTiedHead(consumer) ? head() : consumer.weight(),
+            new Edit.ScaleInputs(site.gain().get(), offset, consumer.inputsFirst()));
       }
     }
     if (gain) {
-      add(site.gain().orElseThrow(), new Step.Fill(1 - site.spec().gainOffset()));
+      edit(site.gain().get(), new Edit.Fill(1 - offset));
     }
     if (bias) {
-      add(site.bias().orElseThrow(), new Step.Fill(0));
+      edit(site.bias().get(), new Edit.Fill(0));
     }
+    return new NormOutcome(site, Fate.FOLDED, "");
   }
 
-  private void add(String tensor, Step step) {
-    steps.computeIfAbsent(tensor, _ -> new ArrayList<>()).add(step);
+  private void edit(String tensor, Edit.Step step) {
+    edits.put(tensor, edits.getOrDefault(tensor, new Edit(tensor, List.of())).then(step));
   }
 
-  /** A matrix of its own for a tied head: the embedding as it is stored, not centred. */
-  private String head() throws RefusedException {
-    String head = model.ownHead();
-    String embedding = model.head().orElseThrow().weight();
-    if (sources.putIfAbsent(head, embedding) == null) {
-      Tensor stored = tensors.get(head);
-      Tensor copied = tensors.get(embedding);
-      if (stored != null
-          && !(stored.shape().equals(copied.shape()) && stored.dtype() == copied.dtype())) {
-        throw new RefusedException(
-            "cannot be untied: it has %s, which is not as %s is".formatted(stored, copied));
+  /** Whether a gain or a bias does something. Of a model that computes NaN nothing can be kept. */
+  private boolean differs(Optional<String> tensor, double plain) throws IOException {
+    double[] vector = tensor.isPresent() ? vectors.of(tensor.get()) : new double[0];
+    if (!DoubleStream.of(vector).allMatch(Double::isFinite)) {
+      throw new RefusedException(
+          "cannot be rewritten: %s has numbers that are not finite".formatted(tensor.get()));
+    }
+    return DoubleStream.of(vector).anyMatch(value -> value != plain);
+  }
+
+  /** Why a norm keeps its gain and bias; empty if its matrices can take them. */
+  private Optional<String> keptBecause(NormSite site, boolean bias) {
+    if (bias && (site.spec().gate().isAfter() || site.heads())) {
+      String which = site.heads() ? "that of each head" : "multiplied by a gate";
+      return Optional.of("its bias is " + which + ": it keeps both");
+    }
+    for (Projection consumer : site.consumers()) {
+      if (bias && consumer.bias().isEmpty()) {
+        return Optional.of(
+            consumer.weight() + " has no bias, which would take the norm's bias: it keeps both");
       }
-      List<Step> first =
-          model.headScale() == 1 ? List.of() : List.of(new Step.Scale(model.headScale()));
-      steps.put(head, new ArrayList<>(first));
+      if (isTiedHead(consumer) && !untie) {
+        return Optional.of(
+            "the head is also the token embedding (--untie gives it a matrix of its own)");
+      }
+      if (!isTiedHead(consumer) && model.embeddings().contains(consumer.weight())) {
+        return Optional.of(consumer.weight() + " is also an embedding");
+      }
     }
-    return head;
+    for (String name : changed(site)) {
+      Tensor tensor = tensors.get(name);
+      if (tensor.dtype().elementType().isEmpty()) {
+        return Optional.of(tensor + ", which would change, is of a type that is not rewritten");
+      }
+      List<String> others = new ArrayList<>(uses.get(name));
+      others.remove(site.name());
+      if (!others.isEmpty()) {
+        String other = others.getFirst().equals(site.name()) ? "it twice" : others.getFirst();
+        return Optional.of(name + " is also used by " + other);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether a matrix is the tied head: the embedding that the logits are computed with. */
+  private boolean isTiedHead(Projection consumer) {
+    return model.tied() && model.head().filter(consumer::equals).isPresent();
+  }
+
+  /** A matrix of its own for a tied head: the embedding as it is stored, not centered. */
+  private String head() throws RefusedException {
+    Tensor stored = tensors.get(model.ownHead());
+    Tensor copied = tensors.get(model.head().orElseThrow().weight());
+    if (stored != null
+        && !(stored.shape().equals(copied.shape()) && stored.dtype() == copied.dtype())) {
+      throw new RefusedException(
+          "cannot be untied: it has %s, which is not as %s is".formatted(stored, copied));
+    }
+    Edit copy = new Edit(copied.name(), List.of());
+    double scale = model.headScale();
+    edits.putIfAbsent(model.ownHead(), scale == 1 ? copy : copy.then(new Edit.Scale(scale)));
+    return model.ownHead();
   }
 
   /** All that is added to the residual stream loses its mean. */
-  private void centre() throws RefusedException {
-    for (String embedding : model.embeddings()) {
-      add(embedding, new Step.CentreRows());
-    }
+  private void center() {
+    model.embeddings().forEach(embedding -> edit(embedding, new Edit.Center(true)));
     for (Projection writer : model.writers()) {
-      for (NormSite site : model.norms()) {
-        refuseIf(
-            site.consumers().stream().anyMatch(c -> c.weight().equals(writer.weight())),
-            () -> "%s takes a norm's output and adds to the stream".formatted(writer.weight()));
-      }
-      add(writer.weight(), writer.inputsFirst() ? new Step.CentreRows() : new Step.CentreColumns());
-      writer.bias().ifPresent(bias -> add(bias, new Step.CentreRows()));
+      edit(writer.weight(), new Edit.Center(writer.inputsFirst()));
+      writer.bias().ifPresent(bias -> edit(bias, new Edit.Center(true)));
     }
-  }
-
-  private Plan plan(
-      Goal goal, List<NormOutcome> norms, boolean untied, Optional<String> modelType) {
-    Map<String, Edit> edits = new LinkedHashMap<>();
-    steps.forEach(
-        (tensor, list) -> edits.put(tensor, new Edit(sources.getOrDefault(tensor, tensor), list)));
-    Optional<Tensor> added =
-        untied && !tensors.containsKey(model.ownHead())
-            ? Optional.of(like(tensors.get(model.head().orElseThrow().weight())))
-            : Optional.empty();
-    List<String> falseSettings = untied ? model.untiedSettings() : List.of();
-    return new Plan(goal, norms, edits, added, falseSettings, modelType);
-  }
-
-  private Tensor like(Tensor embedding) {
-    return new Tensor(model.ownHead(), embedding.dtype(), embedding.shape());
   }
 }

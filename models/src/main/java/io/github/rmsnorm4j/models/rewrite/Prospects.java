@@ -1,10 +1,13 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -16,9 +19,6 @@ import java.util.Optional;
  * @param convert whether LayerNorm can be replaced, as the end of the line "convert: ..."
  */
 public record Prospects(Map<String, String> fold, Optional<String> foldRefused, String convert) {
-  private static final String WITH_UNTIE =
-      "only with --untie, because the head is also the token embedding";
-
   private static final String ONLY_READ = "only a folder of Hugging Face can be rewritten";
 
   /**
@@ -33,62 +33,52 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
     if (!Files.isDirectory(model)) {
       return new Prospects(Map.of(), Optional.of(ONLY_READ), "no, " + ONLY_READ);
     }
-    Map<String, String> fold = new HashMap<>();
-    Optional<String> refused = refused(model, map, Goal.FOLD, false);
-    if (refused.isEmpty()) {
-      Map<String, NormOutcome> untied = outcomes(model, map, true);
-      String withUntie = withUntie(model, map, Goal.FOLD);
-      outcomes(model, map, false)
-          .forEach((name, outcome) -> fold.put(name, text(outcome, untied.get(name), withUntie)));
+    Answer fold = Answer.of(model, new Wish(Goal.FOLD, map, false, true));
+    Answer untied = Answer.of(model, new Wish(Goal.FOLD, map, true, true));
+    Map<String, String> texts = new HashMap<>();
+    for (int i = 0; i < fold.norms.size(); i++) {
+      NormOutcome norm = fold.norms.get(i);
+      // A model that cannot be untied is folded as it is.
+      NormOutcome other = untied.norms.isEmpty() ? norm : untied.norms.get(i);
+      texts.put(
+          norm.site().name(),
+          switch (norm.fate()) {
+            case FOLDED -> fold.doubtful.contains(norm.site()) ? "only with --trust-gains" : "yes";
+            case PLAIN -> "not needed, " + norm.reason();
+            case KEPT -> other.fate() == Fate.FOLDED ? untied.text : "no, " + other.reason();
+          });
     }
-    Optional<String> kept = refused(model, map, Goal.CONVERT, false);
-    Optional<String> never = refused(model, map, Goal.CONVERT, true);
-    String convert =
-        kept.isEmpty()
-            ? "yes, LayerNorm can become RMSNorm"
-            : never.isEmpty() ? withUntie(model, map, Goal.CONVERT) : "no, " + never.get();
-    return new Prospects(fold, refused, convert);
+    boolean convert = Answer.of(model, new Wish(Goal.CONVERT, map, false, true)).isYes;
+    Answer convertUntied = Answer.of(model, new Wish(Goal.CONVERT, map, true, true));
+    String no = convertUntied.isYes ? "" : "no, ";
+    return new Prospects(
+        texts,
+        Optional.of(fold.text).filter(_ -> !fold.isYes),
+        convert ? "yes, LayerNorm can become RMSNorm" : no + convertUntied.text);
   }
 
-  /** The condition on which a norm before a tied head can be changed. */
-  private static String withUntie(Path model, Optional<Path> map, Goal goal) throws IOException {
-    try (Rewriting untied = Rewriting.open(model, map, goal, true)) {
-      return WITH_UNTIE
-          + untied.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
-    } catch (RefusedException _) {
-      return WITH_UNTIE;
-    }
-  }
-
-  private static String text(NormOutcome outcome, NormOutcome untied, String withUntie) {
-    return switch (outcome.fate()) {
-      case FOLDED -> "yes";
-      case PLAIN -> "not needed, " + outcome.reason();
-      case KEPT -> untied.fate() == NormOutcome.Fate.FOLDED ? withUntie : "no, " + untied.reason();
-    };
-  }
-
-  private static Map<String, NormOutcome> outcomes(Path model, Optional<Path> map, boolean untie)
-      throws IOException {
-    Map<String, NormOutcome> outcomes = new HashMap<>();
-    try (Rewriting rewriting = Rewriting.open(model, map, Goal.FOLD, untie)) {
-      rewriting.plan().norms().forEach(outcome -> outcomes.put(outcome.site().name(), outcome));
-    } catch (RefusedException _) {
-      // It cannot be untied; then it is folded as it is.
-      return outcomes(model, map, false);
-    }
-    return outcomes;
-  }
-
-  private static Optional<String> refused(Path model, Optional<Path> map, Goal goal, boolean untie)
-      throws IOException {
-    try (Rewriting _ = Rewriting.open(model, map, goal, untie)) {
-      return Optional.empty();
-    } catch (RefusedException e) {
-      String begin = "cannot be " + goal + ": ";
-      int reason = e.getMessage().indexOf(begin);
-      return Optional.of(
-          reason < 0 ? e.getMessage() : e.getMessage().substring(reason + begin.length()));
+  /**
+   * The answer to a wish.
+   *
+   * @param norms what happens to each norm; none if it is refused
+   * @param doubtful those whose gains are not folded unasked
+   * @param text why it is refused; otherwise the condition on which a head is untied
+   */
+  private record Answer(
+      boolean isYes, List<NormOutcome> norms, List<NormSite> doubtful, String text) {
+    static Answer of(Path model, Wish wish) throws IOException {
+      try (Rewriting rewriting = Rewriting.open(model, wish)) {
+        String copy =
+            rewriting.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
+        String untie = "only with --untie, because the head is also the token embedding" + copy;
+        List<NormSite> doubtful = rewriting.isShifted() ? rewriting.doubtful() : List.of();
+        return new Answer(true, rewriting.outcomes(), doubtful, untie);
+      } catch (RefusedException e) {
+        String begin = "cannot be " + wish.goal() + ": ";
+        int reason = e.getMessage().indexOf(begin);
+        int start = reason < 0 ? 0 : reason + begin.length();
+        return new Answer(false, List.of(), List.of(), e.getMessage().substring(start));
+      }
     }
   }
 

@@ -2,137 +2,145 @@ package io.github.rmsnorm4j.models.rewrite;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.github.rmsnorm4j.formats.ReplacingFile;
+import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.SafetensorsFile;
+import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.ModelNorms;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongConsumer;
+import java.util.stream.Stream;
 
-/** Writes the files of a result, each whole or not at all. */
+/** Writes the files of a result: one pass over the tensors of the model. */
 final class ResultWriter {
-  private static final int PIECE = 4 << 20;
+  private static final String CONFIG = "config.json";
 
-  private final Plan plan;
-  private final TensorFile tensors;
-  private final ModelFiles files;
+  private final TensorFile model;
   private final Listing listing;
-  private final Vectors vectors;
-  private final LongConsumer progress;
-  private final EditedSettings settings;
-  private int kept;
+  private final ModelNorms norms;
+  private final Plan plan;
+  private final List<SafetensorsFile> shards;
+  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
 
-  ResultWriter(
-      Plan plan, TensorFile tensors, ModelFiles files, Vectors vectors, LongConsumer progress) {
+  /** The texts of the files that change, by name. */
+  private final Map<String, String> edited;
+
+  /** Edits the settings, so that files that cannot be edited are seen before one is written. */
+  ResultWriter(TensorFile model, Listing listing, ModelNorms norms, Plan plan) throws IOException {
+    this.model = model;
+    this.listing = listing;
+    this.norms = norms;
     this.plan = plan;
-    this.tensors = tensors;
-    this.files = files;
-    this.listing = files.listing();
-    this.vectors = vectors;
-    this.progress = progress;
-    this.settings = new EditedSettings(plan, tensors, files);
+    shards = shards(model).map(SafetensorsFile.class::cast).toList();
+    model.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
+    edited = editedTexts();
   }
 
-  /** Writes the files that are not finished yet, and returns the count of all roundings. */
-  RoundingCount write(WorkFolder work) throws IOException {
-    for (String name : listing.names(listing::isLink)) {
-      work.link(name, listing.name(name));
-    }
-    for (String name : files.others()) {
-      writeOther(name, work);
-    }
-    RoundingCount all = RoundingCount.NONE;
-    for (int i = 0; i < files.shards().size(); i++) {
-      SafetensorsFile shard = files.shards().get(i);
-      String name = files.name(shard);
-      RoundingCount count = work.finished(i, name).orElse(null);
-      if (count == null) {
-        count = writeShard(shard, work.part());
-        work.finish(i, name, listing.state(name), count);
-      } else {
-        kept++;
-        progress.accept(listing.state(name).size());
+  private static Stream<TensorFile> shards(TensorFile model) {
+    return model instanceof ShardedFile sharded ? sharded.shards().stream() : Stream.of(model);
+  }
+
+  /** The names of the files that hold no tensors. */
+  static List<String> otherFiles(Listing listing, TensorFile model) {
+    List<String> names = shards(model).map(ResultWriter::name).toList();
+    return listing.files().keySet().stream().filter(name -> !names.contains(name)).toList();
+  }
+
+  private static String name(TensorFile file) {
+    return file.path().getFileName().toString();
+  }
+
+  RoundingCount write(OutFolder to, LongConsumer progress) throws IOException {
+    for (String name : otherFiles(listing, model)) {
+      Path file = listing.files().get(name);
+      try (InputStream content =
+          edited.containsKey(name)
+              ? new ByteArrayInputStream(edited.get(name).getBytes(UTF_8))
+              : Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
+        to.copy(content, name, file);
       }
-      all = all.plus(count);
     }
-    return all;
+    EditedTensors numbers = new EditedTensors(model);
+    for (SafetensorsFile shard : shards) {
+      writeShard(shard, to.folder().resolve(name(shard)), numbers, progress);
+      to.finish(name(shard), listing.files().get(name(shard)));
+    }
+    return numbers.count();
   }
 
-  /** How many finished shards of an earlier run were kept. */
-  int kept() {
-    return kept;
+  private Map<String, String> editedTexts() throws IOException {
+    Map<String, String> texts = new HashMap<>();
+    if (plan.untied() || plan.modelType().isPresent()) {
+      Path file = listing.files().get(CONFIG);
+      EditedSettings config = new EditedSettings(file);
+      for (String setting : plan.untied() ? norms.untiedSettings() : List.<String>of()) {
+        config.set("false", setting.split("\\."));
+      }
+      if (plan.modelType().isPresent()) {
+        config.set(EditedSettings.quoted(plan.modelType().get()), "model_type");
+        if (JsonFile.read(file).get("architectures") instanceof List<?> names) {
+          List<String> own = names.stream().map(name -> "Rmsnorm4j" + name).toList();
+          config.set(EditedSettings.quoted(own), "architectures");
+        }
+      }
+      texts.put(CONFIG, config.toString());
+    }
+    if (model instanceof ShardedFile sharded && added().isPresent()) {
+      EditedSettings index = new EditedSettings(listing.files().get(name(sharded)));
+      String size = sharded.indexMetadata().getOrDefault("total_size", "");
+      if (size.matches("\\d{1,18}")) {
+        long total = Long.parseLong(size) + added().get().bytes();
+        index.set(String.valueOf(total), "metadata", "total_size");
+      }
+      index.set(EditedSettings.quoted(name(shards.getLast())), "weight_map", added().get().name());
+      texts.put(name(sharded), index.toString());
+    }
+    return texts;
   }
 
-  private RoundingCount writeShard(SafetensorsFile shard, Path to) throws IOException {
-    RoundingCount count = RoundingCount.NONE;
-    try (TensorWriter writer = begin(shard, to)) {
+  /** The tensor of the result that the model does not have: the head that was tied. */
+  private Optional<Tensor> added() {
+    Tensor embedding = tensors.get(norms.embeddings().getFirst());
+    return plan.untied() && !tensors.containsKey(norms.ownHead())
+        ? Optional.of(new Tensor(norms.ownHead(), embedding.dtype(), embedding.shape()))
+        : Optional.empty();
+  }
+
+  private void writeShard(
+      SafetensorsFile shard, Path to, EditedTensors numbers, LongConsumer progress)
+      throws IOException {
+    // A tensor that is added goes behind those of the last shard.
+    List<Tensor> more = Stream.concat(shard.tensors().stream(), added().stream()).toList();
+    boolean like = shard != shards.getLast() || added().isEmpty();
+    try (TensorWriter writer =
+        like
+            ? TensorWriter.like(to, shard, false)
+            : TensorWriter.create(to, more, shard.metadata(), false)) {
       for (Tensor tensor : writer.order()) {
         Edit edit = plan.edits().get(tensor.name());
-        if (edit == null) {
-          copy(shard, tensor, writer);
+        if (edit != null) {
+          numbers.write(tensor, edit, writer);
         } else {
-          EditedTensor edited = new EditedTensor(tensors, edit, vectors, progress);
-          RoundingCount rounded = new RoundedTensor(tensor).write(edited, writer::write);
-          count = edit.isConstant() ? count : count.plus(rounded);
+          try (Arena arena = Arena.ofConfined()) {
+            writer.write(StoredMatrix.bytes(shard, tensor, arena));
+          }
         }
+        progress.accept(tensor.bytes());
       }
       writer.commit();
     }
-    return count;
-  }
-
-  /** A tensor that is added goes behind those of the last shard. */
-  private TensorWriter begin(SafetensorsFile shard, Path to) throws IOException {
-    if (plan.added().isEmpty() || shard != files.shards().getLast()) {
-      return TensorWriter.like(to, shard, false);
-    }
-    List<Tensor> more = new ArrayList<>(shard.tensors());
-    more.add(plan.added().get());
-    return TensorWriter.create(to, more, shard.metadata(), false);
-  }
-
-  private void copy(TensorFile shard, Tensor tensor, TensorWriter writer) throws IOException {
-    long bytes = tensor.bytes();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment piece = arena.allocate(Math.clamp(bytes, 1, PIECE));
-      for (long at = 0; at < bytes; at += PIECE) {
-        MemorySegment part = piece.asSlice(0, Math.min(PIECE, bytes - at));
-        shard.readBytes(tensor, at, part);
-        writer.write(part);
-        progress.accept(part.byteSize());
-      }
-    }
-  }
-
-  private void writeOther(String name, WorkFolder work) throws IOException {
-    try (InputStream content = content(name)) {
-      if (work.isFinished(name, content)) {
-        return;
-      }
-      try (ReplacingFile file = ReplacingFile.create(work.part(), false)) {
-        byte[] piece = new byte[PIECE];
-        for (int length = content.read(piece); length > 0; length = content.read(piece)) {
-          file.write(MemorySegment.ofArray(piece).asSlice(0, length));
-        }
-        file.commit();
-      }
-    }
-    work.finish(name, listing.state(name));
-  }
-
-  private InputStream content(String name) throws IOException {
-    Optional<String> edited = settings.edited(name);
-    return edited.isPresent()
-        ? new ByteArrayInputStream(edited.get().getBytes(UTF_8))
-        : listing.open(name);
   }
 }

@@ -9,14 +9,4 @@ package io.github.rmsnorm4j.models.rewrite;
  *     digits, or become 0
  * @param largest the largest change of the others, as a share of the number
  */
-public record RoundingCount(long computed, long changed, long small, double largest) {
-  static final RoundingCount NONE = new RoundingCount(0, 0, 0, 0);
-
-  RoundingCount plus(RoundingCount other) {
-    return new RoundingCount(
-        computed + other.computed,
-        changed + other.changed,
-        small + other.small,
-        Math.max(largest, other.largest));
-  }
-}
+public record RoundingCount(long computed, long changed, long small, double largest) {}

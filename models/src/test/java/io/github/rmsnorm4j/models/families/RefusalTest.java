@@ -151,6 +151,25 @@ class RefusalTest extends WithRewriter {
     assertRefused(model("gpt2").with("score.weight", score), Goal.CONVERT, true, "score.weight");
   }
 
+  /**
+   * Some programs mark a file by an empty tensor. Nothing can go into it; a scalar may be a scale.
+   */
+  @Test
+  void anEmptyTensorIsNoReason() throws IOException {
+    TinyModel model = model("llama");
+    TinyModel marked =
+        model
+            .with("scaled_fp8", new Values(StoredType.U8, List.of(0), new double[0]))
+            .with("model.mark", new Values(StoredType.F32, List.of(3, 0), new double[0]));
+    TinyModel folded = rewriter.fold(marked);
+    assertThat(folded.tensors().keySet()).containsExactlyElementsOf(marked.tensors().keySet());
+    assertThat(Logits.distance(folded, rewriter.fold(model))).isZero();
+    TinyModel converted =
+        rewriter.convert(
+            model("gpt2").with("mark", new Values(StoredType.F32, List.of(0), new double[0])));
+    assertThat(Logits.distance(model("gpt2"), converted)).isLessThan(1e-5);
+  }
+
   /** Matrices of integers; a folded norm before them would change the model. */
   @Test
   void quantisedMatrices() throws IOException {

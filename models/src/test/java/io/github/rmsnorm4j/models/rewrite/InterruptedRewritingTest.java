@@ -4,24 +4,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is left when a rewriting dies, and what the same command makes of it. */
+/** What is left when a rewriting dies, or when others are at work in the same place. */
 class InterruptedRewritingTest {
-  private static final String FIRST_SHARD = "model/model-00001-of-00008.safetensors";
+  private static final String FIRST_SHARD = "model-00001-of-00008.safetensors";
   private static final int SHARDS = 8;
   private static final int KILLS = Boolean.getBoolean("tests.all") ? 12 : 5;
   private static final long SEED = 5;
@@ -44,7 +44,7 @@ class InterruptedRewritingTest {
   static final class Folding {
     public static void main(String[] args) throws IOException {
       try (Rewriting rewriting =
-          Rewriting.open(Path.of(args[0]), Optional.empty(), Goal.FOLD, true)) {
+          Rewriting.open(Path.of(args[0]), new Wish(Goal.FOLD, Optional.empty(), true, true))) {
         System.out.println("r");
         rewriting.write(Path.of(args[1]), true, _ -> {});
       } catch (FileSystemException e) {
@@ -69,12 +69,11 @@ class InterruptedRewritingTest {
     return RewritingTest.files(whole);
   }
 
-  private long fold(Path to) throws IOException {
-    AtomicLong reads = new AtomicLong();
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, true)) {
-      assertThat(rewriting.write(to, true, _ -> reads.incrementAndGet()).isInPlace()).isTrue();
+  private void fold(Path to) throws IOException {
+    Wish wish = new Wish(Goal.FOLD, Optional.empty(), true, true);
+    try (Rewriting rewriting = Rewriting.open(in, wish)) {
+      assertThat(rewriting.write(to, true, _ -> {}).difference()).isEmpty();
     }
-    return reads.get();
   }
 
   @Test
@@ -82,9 +81,8 @@ class InterruptedRewritingTest {
     Map<String, String> whole = uninterrupted();
     Random random = new Random(SEED);
     int caught = 0;
-    int resumed = 0;
-    // Until a kill was in the middle, and another after a finished shard.
-    for (int kill = 0; kill < KILLS || caught == 0 || resumed == 0; kill++) {
+    // Until a kill was in the middle.
+    for (int kill = 0; kill < KILLS || caught == 0; kill++) {
       Process process = start();
       try {
         assertThat(process.getInputStream().read()).isEqualTo('r');
@@ -101,16 +99,16 @@ class InterruptedRewritingTest {
       if (Files.exists(out)) {
         assertThat(RewritingTest.files(out)).as("kill %d, seed %d", kill, SEED).isEqualTo(whole);
         delete(out);
-      } else {
+      } else if (Files.exists(partial)) {
         caught++;
-        // Every other time the next process takes over what this one left.
-        if (kill % 2 == 0) {
-          resumed += Files.exists(partial.resolve(FIRST_SHARD)) ? 1 : 0;
-          fold(out);
-          assertThat(RewritingTest.files(out)).isEqualTo(whole);
-          assertThat(partial).doesNotExist();
-          delete(out);
-        }
+        assertThatThrownBy(() -> fold(out))
+            .hasMessage(
+                partial
+                    + ": exists: another command is writing OUT, or was killed; if none is running, delete it");
+        delete(partial);
+        fold(out);
+        assertThat(RewritingTest.files(out)).isEqualTo(whole);
+        delete(out);
       }
     }
   }
@@ -130,7 +128,7 @@ class InterruptedRewritingTest {
 
   /** A limit on the size of files fails a write as a full disk does; the last shard is larger. */
   @Test
-  void withAFullDiskTheResultIsAbsentAndFinishedFilesAreKept() throws Exception {
+  void withAFullDiskNothingIsLeft() throws Exception {
     Map<String, String> whole = uninterrupted();
     long largest = Files.size(folder.resolve("whole/model-00008-of-00008.safetensors"));
     Process process =
@@ -139,101 +137,70 @@ class InterruptedRewritingTest {
         .contains("cannot write: File too large");
     assertThat(process.waitFor()).isEqualTo(1);
     assertThat(out).doesNotExist();
+    assertThat(partial).doesNotExist();
     assertThat(RewritingTest.files(in)).isEqualTo(model);
-    List<Path> kept =
-        List.of(
-            partial.resolve(FIRST_SHARD),
-            partial.resolve("model/model-00002-of-00008.safetensors"));
-    List<FileTime> times = new ArrayList<>();
-    for (Path file : kept) {
-      times.add(Files.getLastModifiedTime(file));
-    }
     fold(out);
-    for (Path file : kept) {
-      assertThat(Files.getLastModifiedTime(out.resolve(file.getFileName())))
-          .isEqualTo(times.get(kept.indexOf(file)));
-    }
     assertThat(RewritingTest.files(out)).isEqualTo(whole);
   }
 
-  /** Rounding is counted over all shards, also over those that another process wrote. */
-  @Test
-  void whatWasFinishedIsCountedAgain() throws Exception {
-    RoundingCount[] counts = new RoundingCount[2];
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, true)) {
-      counts[0] = rewriting.write(folder.resolve("whole"), true, _ -> {}).rounding();
-    }
-    stopAfter(12);
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, true)) {
-      Rewriting.Result result = rewriting.write(out, true, _ -> {});
-      assertThat(result.kept()).isBetween(1, SHARDS - 1);
-      counts[1] = result.rounding();
-    }
-    assertThat(counts[1]).isEqualTo(counts[0]);
-  }
-
-  /** Ends a rewriting after so many blocks that were read. */
-  private void stopAfter(int blocks) throws IOException {
-    AtomicLong left = new AtomicLong(blocks);
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, true)) {
-      assertThatThrownBy(
-              () ->
-                  rewriting.write(
-                      out,
-                      true,
-                      _ -> {
-                        if (left.decrementAndGet() == 0) {
-                          throw new IllegalStateException("stopped");
-                        }
-                      }))
-          .hasMessage("stopped");
-    }
-    assertThat(out).doesNotExist();
-    assertThat(partial).isDirectory();
-  }
-
-  @Test
-  void aModelThatHasChangedIsNotTakenUp() throws IOException {
-    stopAfter(12);
-    Path shard = in.resolve("model-00008-of-00008.safetensors");
-    FileTime time = Files.getLastModifiedTime(shard);
-    Files.setLastModifiedTime(shard, FileTime.fromMillis(time.toMillis() + 1000));
-    assertThatThrownBy(() -> fold(out))
-        .isInstanceOf(FileSystemException.class)
-        .hasMessageContaining("the model has changed since: delete it, or write elsewhere");
-    Files.setLastModifiedTime(shard, time);
-    fold(out);
-  }
-
-  @Test
-  void anotherPlanDoesNotTakeItUp() throws IOException {
-    stopAfter(12);
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, false)) {
-      assertThatThrownBy(() -> rewriting.write(out, true, _ -> {}))
-          .isInstanceOf(FileSystemException.class)
-          .hasMessageContaining("is of another command");
-    }
-  }
-
-  @Test
-  void twoAtATimeAreRefused() throws IOException {
-    try (Rewriting rewriting = Rewriting.open(in, Optional.empty(), Goal.FOLD, true);
-        Rewriting other = Rewriting.open(in, Optional.empty(), Goal.FOLD, true)) {
-      List<Throwable> refusals = new ArrayList<>();
+  /** Does something once while the model is read. */
+  private void foldWhile(Runnable meanwhile) throws IOException {
+    AtomicBoolean done = new AtomicBoolean();
+    Wish wish = new Wish(Goal.FOLD, Optional.empty(), true, true);
+    try (Rewriting rewriting = Rewriting.open(in, wish)) {
       rewriting.write(
           out,
           true,
           _ -> {
-            if (refusals.isEmpty()) {
-              try {
-                other.write(out, true, _ -> {});
-              } catch (IOException e) {
-                refusals.add(e);
-              }
+            if (done.compareAndSet(false, true)) {
+              meanwhile.run();
             }
           });
-      assertThat(refusals.getFirst()).hasMessage(partial + ": another process is at work there");
     }
-    assertThat(out).isDirectory();
+  }
+
+  @Test
+  void ofTwoAtATimeTheSecondIsRefused() throws IOException {
+    Map<String, String> whole = uninterrupted();
+    foldWhile(
+        () -> assertThatThrownBy(() -> fold(out)).hasMessageStartingWith(partial + ": exists"));
+    assertThat(RewritingTest.files(out)).isEqualTo(whole);
+    assertThat(partial).doesNotExist();
+  }
+
+  @Test
+  void whatStopsHalfWayIsDeleted() {
+    assertThatThrownBy(
+            () ->
+                foldWhile(
+                    () -> {
+                      throw new IllegalStateException("stopped");
+                    }))
+        .hasMessage("stopped");
+    assertThat(out).doesNotExist();
+    assertThat(partial).doesNotExist();
+  }
+
+  /** What others put at OUT, or into OUT.partial, stays, and the result is not put in place. */
+  @Test
+  void whatAppearsMeanwhileStays() throws IOException {
+    assertThatThrownBy(() -> foldWhile(() -> write(partial.resolve("thesis.txt"))))
+        .hasMessage(partial + ": was changed by another program");
+    assertThat(RewritingTest.files(partial)).containsOnlyKeys("thesis.txt");
+    delete(partial);
+    assertThatThrownBy(() -> foldWhile(() -> write(out.resolve("thesis.txt"))))
+        .isInstanceOf(FileSystemException.class)
+        .hasMessageContaining(out.toString());
+    assertThat(RewritingTest.files(out)).containsOnlyKeys("thesis.txt");
+    assertThat(partial).doesNotExist();
+  }
+
+  private static void write(Path file) {
+    try {
+      Files.createDirectories(file.getParent());
+      Files.writeString(file, "mine");
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
   }
 }

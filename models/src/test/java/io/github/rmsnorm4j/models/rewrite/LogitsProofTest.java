@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,9 +23,9 @@ class LogitsProofTest {
 
   private Proof proof(Path in, Optional<Path> map, Goal goal) throws IOException {
     Path out = folder.resolve("out");
-    try (Rewriting rewriting = Rewriting.open(in, map, goal, true)) {
+    try (Rewriting rewriting = Rewriting.open(in, new Wish(goal, map, true, true))) {
       Rewriting.Result result = rewriting.write(out, true, _ -> {});
-      assertThat(Files.exists(out)).isEqualTo(result.isInPlace());
+      assertThat(Files.exists(out)).isEqualTo(result.difference().isEmpty());
       return result.proof().orElseThrow();
     }
   }
@@ -35,7 +36,7 @@ class LogitsProofTest {
       names = {"F64", "F32", "F16", "BF16"})
   void theBoundIsThatOfRoundings(Dtype dtype) throws IOException {
     Path in = TestModel.gpt2(32).write(folder.resolve("in"), dtype, 2);
-    WholeModel whole = proof(in, Optional.empty(), Goal.CONVERT).whole().orElseThrow();
+    LogitsProof whole = proof(in, Optional.empty(), Goal.CONVERT).whole().orElseThrow();
     assertThat(whole.tokens()).as("the model has 12 positions").isEqualTo(12);
     assertThat(whole.difference()).isPositive();
     double unit =
@@ -65,9 +66,9 @@ class LogitsProofTest {
     Path in = TestModel.llama("llama", false).write(folder.resolve("in"), dtype, 1);
     Proof proof = proof(in, Optional.of(map), Goal.FOLD);
     assertThat(proof.findings()).allMatch(Finding::holds);
-    WholeModel whole = proof.whole().orElseThrow();
-    assertThat(whole.difference()).isGreaterThan(2 * whole.allowed() * whole.roundings());
-    assertThat(proof.holds()).isFalse();
+    LogitsProof whole = proof.whole().orElseThrow();
+    assertThat(whole.difference()).isGreaterThan(2 * LogitsProof.ALLOWED * whole.roundings());
+    assertThat(proof.difference()).contains("logits");
   }
 
   @Test
@@ -76,7 +77,7 @@ class LogitsProofTest {
     Proof proof = proof(in, Optional.empty(), Goal.FOLD);
     assertThat(proof.whole()).isEmpty();
     assertThat(proof.notRun()).startsWith(in.resolve("config.json") + ": ");
-    assertThat(proof.holds()).isTrue();
+    assertThat(proof.difference()).isEmpty();
   }
 
   /** Of a model whose own logits are NaN nothing can be said. */
@@ -88,11 +89,13 @@ class LogitsProofTest {
     Path in = model.write(folder.resolve("in"), Dtype.F32, 1);
     try (Rewriting rewriting =
         Rewriting.open(
-            in, Optional.empty(), Goal.FOLD, false, LogitsProofTest::withoutTheLastNorm)) {
+            in,
+            new Wish(Goal.FOLD, Optional.empty(), false, true),
+            LogitsProofTest::withoutTheLastNorm)) {
       Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
       assertThat(proof.whole()).isEmpty();
       assertThat(proof.notRun()).isEqualTo("its own logits are not finite");
-      assertThat(proof.holds()).isTrue();
+      assertThat(proof.difference()).isEmpty();
     }
   }
 
@@ -100,26 +103,27 @@ class LogitsProofTest {
   void aResultWithoutFiniteLogitsIsRefused() throws IOException {
     Path in = TestModel.llama("llama", false).write(folder.resolve("in"), Dtype.F32, 1);
     try (Rewriting rewriting =
-        Rewriting.open(in, Optional.empty(), Goal.FOLD, false, LogitsProofTest::withAHugeHead)) {
+        Rewriting.open(
+            in,
+            new Wish(Goal.FOLD, Optional.empty(), false, true),
+            LogitsProofTest::withAHugeHead)) {
       Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
       assertThat(proof.whole().orElseThrow().difference()).isNaN();
       assertThat(proof.whole().orElseThrow().holds()).isFalse();
-      assertThat(proof.holds()).isFalse();
+      assertThat(proof.difference()).isPresent();
     }
   }
 
   private static Plan withAHugeHead(Plan plan) {
     var edits = new LinkedHashMap<>(plan.edits());
-    edits.put("lm_head.weight", new Edit("lm_head.weight", List.of(new Step.Fill(3e38))));
-    return new Plan(
-        plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
+    edits.put("lm_head.weight", new Edit("lm_head.weight", List.of(new Edit.Fill(3e38))));
+    return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
   }
 
   /** The head would overflow. */
   private static Plan withoutTheLastNorm(Plan plan) {
     var edits = new LinkedHashMap<>(plan.edits());
     edits.keySet().removeIf(name -> name.matches("lm_head.weight|model.norm.weight"));
-    return new Plan(
-        plan.goal(), plan.norms(), edits, plan.added(), plan.falseSettings(), plan.modelType());
+    return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
   }
 }

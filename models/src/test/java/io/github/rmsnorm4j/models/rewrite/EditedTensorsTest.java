@@ -6,16 +6,21 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.formats.TensorWriter;
+import io.github.rmsnorm4j.models.Projection;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.IntBinaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each step against a plain loop in float64. */
-class EditedTensorTest {
+class EditedTensorsTest {
   private static final int WIDTH = TestModel.WIDTH;
   private static final String SQUARE = "transformer.h.0.attn.c_proj.weight";
   private static final String WIDE = "transformer.h.0.mlp.c_fc.weight";
@@ -32,18 +37,35 @@ class EditedTensorTest {
     double at(int row, int column);
   }
 
-  private double[] edited(String source, Step... steps) throws IOException {
-    Path path = folder.resolve("m" + models++);
-    try (TensorFile file = TensorFile.open(model.write(path, Dtype.F64, 1))) {
-      double[] all = new double[(int) file.tensor(source).elements()];
-      int columns = (int) (long) file.tensor(source).shape().getLast();
-      Edit edit = new Edit(source, List.of(steps));
-      new EditedTensor(file, edit, new StoredVectors(file), _ -> {})
-          .forEach(
-              (values, first, rows) ->
-                  System.arraycopy(values, 0, all, (int) first * columns, rows * columns));
-      return all;
+  private RoundingCount count;
+
+  private double[] edited(String source, Edit.Step... steps) throws IOException {
+    return edited(Dtype.F64, source, steps);
+  }
+
+  /** The numbers that are stored in a type. */
+  private double[] edited(Dtype dtype, String source, Edit.Step... steps) throws IOException {
+    Path in = model.write(folder.resolve("m" + models++), Dtype.F64, 1);
+    Path out = folder.resolve("out" + models + ".safetensors");
+    try (TensorFile file = TensorFile.open(in)) {
+      Tensor tensor = file.tensor(source).as(dtype);
+      EditedTensors edited = new EditedTensors(file);
+      try (TensorWriter writer = TensorWriter.create(out, List.of(tensor), Map.of(), false)) {
+        edited.write(tensor, new Edit(source, List.of(steps)), writer);
+        writer.commit();
+      }
+      count = edited.count();
     }
+    return TestModel.read(out, source);
+  }
+
+  private double[] stored(Dtype dtype, double... exact) throws IOException {
+    model.put("x", exact, exact.length);
+    return edited(dtype, "x");
+  }
+
+  private static Projection matrix(String weight, boolean inputsFirst) {
+    return new Projection(weight, inputsFirst, Optional.empty());
   }
 
   private static void assertElements(double[] actual, int rows, int columns, Value expected) {
@@ -65,17 +87,17 @@ class EditedTensorTest {
   void theGainScalesTheInputsWhereverTheyAre() throws IOException {
     Value w = of(model.values(SQUARE), (row, column) -> row * WIDTH + column);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, false, false)),
+        edited(SQUARE, new Edit.ScaleInputs(GAIN, 0, false)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * gain[column]);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 0, true, false)),
+        edited(SQUARE, new Edit.ScaleInputs(GAIN, 0, true)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * gain[row]);
     assertElements(
-        edited(SQUARE, new Step.ScaleInputs(GAIN, 1, true, false)),
+        edited(SQUARE, new Edit.ScaleInputs(GAIN, 1, true)),
         WIDTH,
         WIDTH,
         (row, column) -> w.at(row, column) * (1 + gain[row]));
@@ -87,7 +109,7 @@ class EditedTensorTest {
     double[] beta = model.values(BETA);
     double[] b = model.values(WIDE_BIAS);
     assertElements(
-        edited(WIDE_BIAS, new Step.AddProduct(WIDE, true, BETA)),
+        edited(WIDE_BIAS, new Edit.AddProduct(matrix(WIDE, true), BETA)),
         1,
         4 * WIDTH,
         (_, output) -> {
@@ -105,7 +127,8 @@ class EditedTensorTest {
     double[] beta = model.values(BETA);
     double[] b = model.values("transformer.h.0.attn.c_proj.bias");
     assertElements(
-        edited("transformer.h.0.attn.c_proj.bias", new Step.AddProduct(SQUARE, false, BETA)),
+        edited(
+            "transformer.h.0.attn.c_proj.bias", new Edit.AddProduct(matrix(SQUARE, false), BETA)),
         1,
         WIDTH,
         (_, output) -> {
@@ -122,7 +145,7 @@ class EditedTensorTest {
     double[] w = model.values(WIDE);
     int columns = 4 * WIDTH;
     assertElements(
-        edited(WIDE, new Step.CentreRows()),
+        edited(WIDE, new Edit.Center(true)),
         WIDTH,
         columns,
         (row, column) -> {
@@ -133,7 +156,7 @@ class EditedTensorTest {
           return w[row * columns + column] - sum / columns;
         });
     assertElements(
-        edited(WIDE, new Step.CentreColumns()),
+        edited(WIDE, new Edit.Center(false)),
         WIDTH,
         columns,
         (row, column) -> {
@@ -148,29 +171,21 @@ class EditedTensorTest {
   @Test
   void stepsAreDoneInOrder() throws IOException {
     double[] w = model.values(SQUARE);
-    double[] columnMeans = new double[WIDTH];
-    for (int i = 0; i < WIDTH * WIDTH; i++) {
-      columnMeans[i % WIDTH] += 2 * w[i] * gain[i / WIDTH] / WIDTH;
-    }
     assertElements(
-        edited(
-            SQUARE,
-            new Step.ScaleInputs(GAIN, 0, true, false),
-            new Step.Scale(2),
-            new Step.CentreColumns()),
+        edited(SQUARE, new Edit.ScaleInputs(GAIN, 0, true), new Edit.Scale(2)),
         WIDTH,
         WIDTH,
-        (row, column) -> 2 * w[row * WIDTH + column] * gain[row] - columnMeans[column]);
+        (row, column) -> 2 * w[row * WIDTH + column] * gain[row]);
   }
 
   @Test
   void aConstant() throws IOException {
-    assertThat(edited(GAIN, new Step.Fill(1))).containsOnly(1).hasSize(WIDTH);
+    assertThat(edited(GAIN, new Edit.Fill(1))).containsOnly(1).hasSize(WIDTH);
   }
 
-  /** More rows than a block has, with column means over all of them. */
+  /** Many rows, with column means over all of them. */
   @Test
-  void manyBlocks() throws IOException {
+  void manyRows() throws IOException {
     int rows = 1 << 16;
     double[] tall = new double[rows * WIDTH];
     for (int i = 0; i < tall.length; i++) {
@@ -181,7 +196,7 @@ class EditedTensorTest {
     for (int i = 0; i < tall.length; i++) {
       means[i % WIDTH] += tall[i];
     }
-    double[] actual = edited("tall", new Step.CentreColumns());
+    double[] actual = edited("tall", new Edit.Center(false));
     for (int i = 0; i < tall.length; i++) {
       assertThat(actual[i]).isCloseTo(tall[i] - means[i % WIDTH] / rows, within(1e-9));
     }
@@ -193,7 +208,7 @@ class EditedTensorTest {
     int columns = 4 * WIDTH;
     Value w = of(model.values(WIDE), (row, column) -> row * columns + column);
     assertElements(
-        edited(WIDE, new Step.ScaleInputs(GAIN, 0, false, true)),
+        edited(WIDE, new Edit.ScaleInputs(GAIN, 0, false)),
         WIDTH,
         columns,
         (row, column) -> w.at(row, column) * gain[column % WIDTH]);
@@ -201,17 +216,52 @@ class EditedTensorTest {
 
   @Test
   void refusesTensorsThatDoNotFit() {
-    assertThatThrownBy(() -> edited(WIDE, new Step.ScaleInputs(GAIN, 0, false, false)))
+    model.put("three", new double[3], 3);
+    assertThatThrownBy(() -> edited(WIDE, new Edit.ScaleInputs("three", 0, false)))
         .isInstanceOf(FormatException.class)
-        .hasMessageEndingWith(
-            "tensor 'transformer.h.0.mlp.c_fc.weight' is transformer.h.0.mlp.c_fc.weight f64"
-                + " [16, 64], which does not fit transformer.h.0.ln_2.weight");
-    assertThatThrownBy(() -> edited(WIDE_BIAS, new Step.AddProduct(SQUARE, true, BETA)))
+        .hasMessageEndingWith("tensor 'three' has 3 elements, 64 are needed");
+    assertThatThrownBy(() -> edited(WIDE_BIAS, new Edit.AddProduct(matrix(SQUARE, true), BETA)))
         .isInstanceOf(FormatException.class)
-        .hasMessageContaining("does not fit");
+        .hasMessageContaining("its matrix has 16 outputs");
     model.put("cube", new double[8], 2, 2, 2);
-    assertThatThrownBy(() -> edited("cube", new Step.Fill(1)))
+    assertThatThrownBy(() -> edited("cube", new Edit.Fill(1)))
         .isInstanceOf(FormatException.class)
         .hasMessageContaining("only matrices and vectors");
+  }
+
+  /** Just above the middle of 1 and the next bfloat16: float32 would make it the middle first. */
+  @Test
+  void bfloat16IsRoundedOnce() throws IOException {
+    double above = 1 + 0x1p-8 + 0x1p-40;
+    assertThat(stored(Dtype.BF16, above, 1 + 0x1p-8, 1 + 3 * 0x1p-8, -above, 1.5))
+        .containsExactly(1 + 0x1p-7, 1, 1 + 0x1p-6, -1 - 0x1p-7, 1.5);
+    assertThat(count).isEqualTo(new RoundingCount(5, 4, 0, 0x1p-8 / (1 + 0x1p-8)));
+  }
+
+  @Test
+  void float16IsRoundedOnceAlsoBelowTheNormalNumbers() throws IOException {
+    assertThat(stored(Dtype.F16, 1 + 0x1p-11 + 0x1p-40, 0x1p-24, 0x1.8p-25, 0x1p-25, 65504))
+        .containsExactly(1 + 0x1p-10, 0x1p-24, 0x1p-24, 0, 65504);
+    assertThat(count.changed()).isEqualTo(3);
+    assertThat(count.small()).as("one number became 0").isEqualTo(2);
+    assertThat(count.largest()).isLessThan(0x1p-11);
+  }
+
+  @Test
+  void wideTypesKeepTheirNumbers() throws IOException {
+    assertThat(stored(Dtype.F64, Math.PI)).containsExactly(Math.PI);
+    assertThat(count).isEqualTo(new RoundingCount(1, 0, 0, 0));
+    assertThat(stored(Dtype.F32, Math.PI)).containsExactly((float) Math.PI);
+    assertThat(count.changed()).isEqualTo(1);
+  }
+
+  @Test
+  void aNumberThatTheTypeDoesNotHoldIsRefused() {
+    for (double number : new double[] {65520, Double.NaN, Double.NEGATIVE_INFINITY}) {
+      assertThatThrownBy(() -> stored(Dtype.F16, 1, 2, number))
+          .isInstanceOf(RefusedException.class)
+          .hasMessage(
+              "x: element 2 becomes %s, it must be a finite number of float16".formatted(number));
+    }
   }
 }

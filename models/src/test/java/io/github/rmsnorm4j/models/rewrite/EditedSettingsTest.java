@@ -1,14 +1,19 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.rmsnorm4j.formats.FormatException;
 import java.io.IOException;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 /** Single values change; all other characters stay. */
-class JsonTextTest {
+class EditedSettingsTest {
   private static String set(String text, String value, String... path) throws IOException {
-    return new JsonText(text).set(value, path).toString();
+    EditedSettings settings = new EditedSettings(Path.of("config.json"), text);
+    settings.set(value, path);
+    return settings.toString();
   }
 
   @Test
@@ -37,14 +42,24 @@ class JsonTextTest {
   void keepsCharactersThatAreNotAscii() throws IOException {
     assertThat(set("{\"\u00e9\": \"\ud83d\ude00\", \"a\": 1}", "2", "a"))
         .isEqualTo("{\"\u00e9\": \"\ud83d\ude00\", \"a\": 2}");
-    assertThat(JsonText.quoted("a\"\u00e9\n")).isEqualTo("\"a\\\"\u00e9\\n\"");
+    assertThat(EditedSettings.quoted("a\"\u00e9\n")).isEqualTo("\"a\\\"\u00e9\\n\"");
+  }
+
+  /** As Python writes them, who knows no other way. */
+  @Test
+  void keepsNumbersThatAreNotFinite() throws IOException {
+    String text = "{\"a\": [0.0, Infinity, -Infinity], \"b\": NaN, \"c\": {\"d\": NaN}}";
+    assertThat(set(text, "2", "c", "d")).isEqualTo(text.replace("{\"d\": NaN}", "{\"d\": 2}"));
+    assertThat(set(text, "2", "e")).isEqualTo(text.replace("}}", "},\"e\":2}"));
+    assertThat(set(text, "2", "b")).isEqualTo(text.replace("\"b\": NaN", "\"b\": 2"));
   }
 
   @Test
-  void readsAListOfTexts() throws IOException {
-    assertThat(new JsonText("{\"x\": 1, \"a\": [\"p\", \"q\"]}").texts("a"))
-        .containsExactly("p", "q");
-    assertThat(new JsonText("{\"x\": 1}").texts("a")).isEmpty();
-    assertThat(new JsonText("{\"a\": \"p\"}").texts("a")).isEmpty();
+  void refusesWhatIsNoObject() {
+    for (String text : new String[] {"{\"a\": 1}", "{\"b\": {}}", "{\"a\": [{\"b\": 1}]}"}) {
+      assertThatThrownBy(() -> set(text, "2", "a", "b"))
+          .isInstanceOf(FormatException.class)
+          .hasMessageStartingWith("config.json: has no object ");
+    }
   }
 }
