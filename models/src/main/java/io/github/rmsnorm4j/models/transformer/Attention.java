@@ -57,22 +57,22 @@ final class Attention {
       continueRows(valueCache, v.values);
     }
     for (int i = 0; i < weights.length; i++) {
+      Matrix keys = seen(keyCache, k, i / group);
+      Matrix values = seen(valueCache, v, i / group);
       Matrix w = weights[i];
-      Matrix keys;
-      Matrix values;
-      if (keyCache == null) {
-        keys = heads(k.values)[i / group];
-        values = heads(v.values)[i / group];
-      } else {
-        int seen = tape.past() + tape.sequence;
-        w = w.block(0, 0, tape.sequence, seen);
-        keys = keyCache.block(0, i / group * headWidth, seen, headWidth);
-        values = valueCache.block(0, i / group * headWidth, seen, headWidth);
-      }
+      w = keyCache == null ? w : w.block(0, 0, w.rows, keys.rows);
       product.multiply(heads(q.values)[i], false, keys, true, scale, 0, w);
       softmax(w);
       product.multiply(w, false, values, false, 1, 0, heads(context.values)[i]);
     }
+  }
+
+  /** A head of all positions that a pass sees. */
+  private Matrix seen(Matrix cache, Variable own, int head) {
+    if (cache == null) {
+      return heads(own.values)[head];
+    }
+    return cache.block(0, head * headWidth, tape.past() + tape.sequence, headWidth);
   }
 
   /** Copies the rows of a pass behind those of the passes before it. */
