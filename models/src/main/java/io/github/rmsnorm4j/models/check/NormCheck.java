@@ -1,224 +1,288 @@
 package io.github.rmsnorm4j.models.check;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
+import io.github.rmsnorm4j.NormSpec;
+import io.github.rmsnorm4j.models.check.CheckReport.Status;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /**
- * Tells which norm made rows Y from rows X.
- *
- * <p>For each form (cast order, gain, residual, mean) it finds the scales that make every element
- * of a row equal: from the ratios of Y to X first, which excludes most forms in the first row, then
- * by bits. Epsilon, its place and the part of a row are compared with these scales.
+ * Tells which norm made rows Y from rows X. The norms of this library are applied, and their
+ * elements are compared with Y: a few rows exclude most norms, and the others are applied to all.
  */
 public final class NormCheck {
+  /** So many elements are compared first, in at least {@link #FEW_ROWS} rows. */
+  private static final int FEW_ELEMENTS = 1 << 9;
+
+  private static final int FEW_ROWS = 3;
+  private static final int MOST_FEW_ROWS = 16;
+
+  /** So many norms are compared with all rows, and those that are as near as the nearest. */
+  private static final int KEPT = 24;
+
+  private static final int OTHERS = 8;
+  private static final int PER_CHOICE = 2;
+
+  /** The ulp of rstd that sums in float64, and most in lanes, need. */
+  private static final long ACCURATE = 2;
+
+  /** What all but sums in one long chain need. */
+  private static final long NEAR = 6;
+
+  /** So many rows show how accurate the sums are. */
+  private static final int ENOUGH_ROWS = 16;
+
+  private static final Comparator<Match> NEAREST =
+      Comparator.<Match>comparingLong(match -> -match.score.equal())
+          .thenComparing(match -> !match.candidate.listed());
+
   private final Sample sample;
-  private final Types types;
   private final List<Double> shares;
-  private Map<Form, List<CastForm>> forms;
-  private final Recovered.Rows rows;
-  private List<Hypothesis> named = List.of();
+
+  /** A norm and how much of Y it makes. */
+  record Match(Candidate candidate, Score score, Places places) {
+    boolean isAccurate() {
+      return score.steps() <= ACCURATE;
+    }
+  }
+
+  /** What was found of rows with some of the parameters. */
+  record Search(Sample sample, String lacks, List<Match> matches) {
+    Match best() {
+      return matches.getFirst();
+    }
+  }
 
   /**
    * Begins a check.
    *
-   * @param sample the rows
+   * @param sample the rows from which norms are found
    * @param shares shares of a row that a partial norm may be of, in addition to the usual ones
    * @throws IllegalArgumentException if the rows cannot tell anything
    */
   public NormCheck(Sample sample, List<Double> shares) {
-    sample.requireRows();
+    sample.requireTelling();
     this.sample = sample;
-    this.types = sample.types();
     this.shares = List.copyOf(shares);
-    this.forms = Hypotheses.forms(types);
-    this.rows = new Recovered.Rows(sample);
   }
 
-  /**
-   * A norm that fits.
-   *
-   * @param index its place in the table
-   */
-  record Fit(Recovered recovered, Statistic statistic, long[] distances, int index) {
-    Hypothesis norm() {
-      return new Hypothesis(recovered.form(), recovered.orders(), statistic);
-    }
-
-    long needed() {
-      return Recovered.greatest(distances);
-    }
-  }
-
-  /** {@return how many forms there are to try} */
-  public int forms() {
-    return forms.size();
+  /** {@return which norms made the rows} */
+  public CheckReport run() {
+    return run(List.of(sample));
   }
 
   /**
    * Checks.
    *
-   * @param afterEachForm is run {@link #forms} times
-   * @return which norms fit
+   * @param parts all rows that the found norms are compared with, in their order; one part is in
+   *     memory at a time
+   * @return which norms made them
    */
-  public CheckReport run(Runnable afterEachForm) {
-    List<Recovered> recovered = recovered(forms, afterEachForm);
-    long window = Window.FULL;
-    List<Fit> fits = listed(recovered, window);
-    if (accurate(fits)) {
-      window = Window.NEAR;
-      fits = listed(recovered, window);
+  public CheckReport run(Iterable<Sample> parts) {
+    Search found = search();
+    List<Candidate> fits = candidates(found.matches.stream().filter(m -> m.score.isFull()));
+    List<Candidate> others =
+        fits.isEmpty()
+            ? candidates(found.matches.stream().limit(OTHERS))
+            : around(found.sample, found.matches.getFirst().candidate, fits);
+    List<Match> all = new ArrayList<>();
+    fits.forEach(fit -> all.add(new Match(fit, Score.NONE, new Places())));
+    others.forEach(other -> all.add(new Match(other, Score.NONE, new Places())));
+    long rows = 0;
+    for (Sample part : parts) {
+      rows += part.rows();
+      all.replaceAll(match -> match(match.candidate, like(part, found.sample), match));
     }
-    if (fits.isEmpty()) {
-      fits = new Solver(recovered, sample, shares).solve(window);
-    } else {
-      fits.addAll(unlisted(recovered, fits));
-    }
-    if (fits.isEmpty()) {
-      Map<Form, List<CastForm>> wide = Hypotheses.inFloat64(types);
-      List<Recovered> exact = recovered(wide, () -> {});
-      fits = listed(exact, window);
-      fits = fits.isEmpty() ? new Solver(exact, sample, shares).solve(window) : fits;
-      forms = fits.isEmpty() ? forms : wide;
-    }
-    fits.sort(
-        Comparator.<Fit>comparingLong(fit -> fit.needed() <= Window.ACCURATE ? 0 : fit.needed())
-            .thenComparing(fit -> !Hypotheses.EPSILONS.contains(fit.statistic().epsilon()))
-            .thenComparingInt(fit -> fit.recovered().form().unusual())
-            .thenComparing(fit -> fit.statistic().place())
-            .thenComparingInt(Fit::index));
-    Contrasts contrasts = new Contrasts(sample, forms, rows, window, shares);
-    named = fits.stream().map(Fit::norm).toList();
-    List<Finding> others =
-        named.isEmpty() ? contrasts.closest(recovered) : contrasts.around(named.getFirst(), named);
-    return report(fits, others, recovered, window);
+    List<Match> named = accurate(all.stream().filter(match -> match.score.isFull()).toList(), rows);
+    List<Match> rest =
+        all.stream().filter(match -> !named.contains(match)).sorted(NEAREST).toList();
+    return report(found, found.lacks.isEmpty() ? named : List.of(), named, rest, rows);
   }
 
-  /** {@return rows that tell the norms apart that {@link #run} has named} */
-  public Probe probe() {
-    return Probe.of(named, sample);
+  private static List<Candidate> candidates(Stream<Match> matches) {
+    return matches.map(Match::candidate).toList();
   }
 
-  /** The norms that {@link #run} has named. */
-  List<Hypothesis> named() {
-    return named;
+  private static Sample like(Sample part, Sample found) {
+    return part.without(found.gain == null, found.bias == null);
   }
 
-  private List<Recovered> recovered(Map<Form, List<CastForm>> of, Runnable afterEachForm) {
-    List<Recovered> recovered = new ArrayList<>();
-    for (Map.Entry<Form, List<CastForm>> entry : of.entrySet()) {
-      Recovered.of(entry, sample, rows).ifPresent(recovered::add);
-      afterEachForm.run();
+  /** Tries lists first, then what is in no list, and then to leave out what was given. */
+  private Search search() {
+    List<Search> searches = new ArrayList<>();
+    List<Match> listed = matches(sample, sample.inputs());
+    searches.add(new Search(sample, "", listed));
+    Set<ElementType> wide = Set.of(ElementType.FLOAT64);
+    if (!listed.getFirst().score.isFull() && sample.x.type() != ElementType.FLOAT64) {
+      searches.add(new Search(sample, "", matches(sample, wide)));
     }
-    return recovered;
-  }
-
-  private List<Fit> listed(List<Recovered> recovered, long window) {
-    List<Fit> fits = new ArrayList<>();
-    for (Recovered form : recovered) {
-      boolean layer = form.form().layer();
-      for (Statistic statistic : Hypotheses.statistics(sample.width(), layer, shares)) {
-        Solver.add(form, statistic, window, fits);
+    if (searches.stream().noneMatch(search -> search.best().score.isFull())) {
+      for (int without = 1; without < 4; without++) {
+        boolean noGain = (without & 1) > 0;
+        boolean noBias = (without & 2) > 0;
+        if ((!noGain || sample.gain != null) && (!noBias || sample.bias != null)) {
+          Sample less = sample.without(noGain, noBias);
+          String lacks = noGain && noBias ? "--gain and --bias" : noGain ? "--gain" : "--bias";
+          searches.add(new Search(less, lacks, matches(less, less.inputs())));
+        }
       }
     }
-    return fits;
+    return searches.stream()
+        .min(Comparator.comparingLong(search -> -search.best().score.equal()))
+        .orElseThrow();
   }
 
-  /**
-   * Norms of an epsilon that is in no table. They are named too where those of the table need a
-   * scale that is farther off, or have epsilon at another place than most norms.
-   */
-  private List<Fit> unlisted(List<Recovered> recovered, List<Fit> listed) {
-    long best = listed.stream().mapToLong(Fit::needed).min().orElse(0);
-    boolean inside =
-        listed.stream().anyMatch(fit -> fit.statistic().place() == EpsilonPlacement.INSIDE);
-    if (best <= Window.ACCURATE && inside) {
-      return List.of();
+  /** Norms by how much of Y they make; those that make all of it likeliest first. */
+  private List<Match> matches(Sample of, Set<ElementType> inputs) {
+    Sample few = few(of);
+    Shapes shapes = new Shapes(few, shares);
+    List<Match> matches = matches(of, few, shapes.near(), inputs);
+    boolean certain =
+        matches.stream()
+            .filter(match -> match.score.isFull() && match.isAccurate())
+            .anyMatch(match -> match.candidate.place() == EpsilonPlacement.INSIDE);
+    if (!certain && !shapes.solved().isEmpty()) {
+      long most =
+          matches.stream()
+              .filter(match -> match.score.isFull())
+              .mapToLong(match -> Math.max(ACCURATE, match.score.steps()))
+              .min()
+              .orElse(Long.MAX_VALUE);
+      matches.addAll(shortest(of, matches(of, few, shapes.solved(), inputs), most));
+      matches.sort(NEAREST);
     }
-    return new Solver(recovered, sample, shares)
-        .solveForEpsilon(Window.ACCURATE).stream()
-            .filter(fit -> fit.needed() <= Math.max(best, Window.ACCURATE))
-            .filter(fit -> listed.stream().noneMatch(other -> named(other).equals(named(fit))))
-            .toList();
+    matches.sort(
+        NEAREST
+            .thenComparing(match -> match.score.own() < match.score.elements())
+            .thenComparingLong(match -> match.isAccurate() ? 0 : match.score.steps())
+            .thenComparingInt(match -> match.candidate.unusual())
+            .thenComparing(match -> match.candidate.place()));
+    return matches;
   }
 
-  /** A norm's words, in which epsilons that are equal to four digits are the same. */
-  private String named(Fit fit) {
-    return fit.norm().words(types, sample.width());
+  static Sample few(Sample of) {
+    return of.few(Math.clamp(FEW_ELEMENTS / of.width(), FEW_ROWS, MOST_FEW_ROWS));
   }
 
-  /** Whether some norm fits with sums so accurate that a narrow window is enough. */
-  private static boolean accurate(List<Fit> fits) {
-    return fits.stream()
-        .anyMatch(
-            fit ->
-                Window.showsAccuracy(fit.recovered().form())
-                    && fit.needed() <= Window.ACCURATE
-                    && fit.recovered().telling() >= Window.ENOUGH_ROWS);
+  private static List<Match> matches(
+      Sample of, Sample few, List<Shapes.Shape> shapes, Set<ElementType> inputs) {
+    Stream<NormSpec> specs = shapes.stream().map(Shapes.Shape::spec);
+    boolean listed = shapes.getFirst().listed();
+    List<Match> first = scored(few, Candidates.of(of, specs, listed, inputs));
+    first.sort(NEAREST);
+    Score best = first.getFirst().score;
+    List<Candidate> kept = new ArrayList<>();
+    for (Match match : first) {
+      if (match.score.equal() == best.equal() || kept.size() < KEPT && !best.isFull()) {
+        kept.add(match.candidate);
+      }
+    }
+    return scored(of, kept);
   }
 
-  /** Whether an epsilon or a part is in no table. */
-  private boolean solved(Fit fit) {
-    Statistic statistic = fit.statistic();
-    return !Hypotheses.statistics(sample.width(), fit.recovered().form().layer(), shares)
-        .contains(new Statistic(statistic.part(), statistic.epsilon(), statistic.place()));
+  private static List<Match> scored(Sample of, Collection<Candidate> candidates) {
+    List<Match> matches = new ArrayList<>();
+    candidates.forEach(each -> matches.add(match(each, of, null)));
+    return matches;
+  }
+
+  private static Match match(Candidate candidate, Sample of, Match before) {
+    Fit fit = Fit.of(candidate, of);
+    if (before == null) {
+      return new Match(candidate, fit.score(), null);
+    }
+    fit.addTo(before.places);
+    return new Match(candidate, before.score.plus(fit.score()), before.places);
+  }
+
+  /** Of norms that were solved for and differ in their epsilon alone, those with fewest digits. */
+  private static List<Match> shortest(Sample of, List<Match> solved, long mostSteps) {
+    Map<List<Object>, Integer> digits = new HashMap<>();
+    List<Match> shortest = new ArrayList<>();
+    for (Match match : solved) {
+      if (match.score.isFull() ? match.score.steps() <= mostSteps : mostSteps == Long.MAX_VALUE) {
+        List<Object> but = new ArrayList<>(match.candidate.formula(of));
+        but.set(1, match.score.isFull());
+        int length = Candidate.epsilonText(match.candidate.epsilon()).length();
+        if (digits.merge(but, length, Math::min) == length) {
+          shortest.removeIf(other -> isLonger(other, but, of, length));
+          shortest.add(match);
+        }
+      }
+    }
+    return shortest;
+  }
+
+  private static boolean isLonger(Match other, List<Object> but, Sample of, int length) {
+    List<Object> formula = new ArrayList<>(other.candidate.formula(of));
+    formula.set(1, other.score.isFull());
+    return formula.equals(but)
+        && Candidate.epsilonText(other.candidate.epsilon()).length() > length;
+  }
+
+  /** Norms that differ from one in one choice: of each choice the best few. */
+  private List<Candidate> around(Sample of, Candidate one, List<Candidate> named) {
+    Sample few = few(of);
+    Set<ElementType> inputs = of.inputs().contains(one.input()) ? of.inputs() : Set.of(one.input());
+    List<Match> around = new ArrayList<>();
+    Candidates.around(one, of, shares, inputs)
+        .values()
+        .forEach(
+            choice -> {
+              List<Match> matches = scored(few, choice);
+              matches.removeIf(match -> named.contains(match.candidate));
+              matches.stream().sorted(NEAREST).limit(PER_CHOICE).forEach(around::add);
+            });
+    return candidates(around.stream().sorted(NEAREST).limit(OTHERS));
+  }
+
+  /** Where enough rows show that sums are accurate, only norms that are near with such sums. */
+  private static List<Match> accurate(List<Match> fits, long rows) {
+    boolean accurate =
+        rows >= ENOUGH_ROWS
+            && fits.stream()
+                .anyMatch(
+                    fit ->
+                        fit.isAccurate()
+                            && !Candidate.isNarrow(fit.candidate.input())
+                            && !Candidate.isNarrow(fit.candidate.output()));
+    return fits.stream().filter(fit -> !accurate || fit.score.steps() <= NEAR).toList();
   }
 
   private CheckReport report(
-      List<Fit> fits, List<Finding> others, List<Recovered> recovered, long window) {
-    boolean solved = !fits.isEmpty() && fits.stream().allMatch(this::solved);
-    long elements = (long) sample.rows() * sample.width();
-    Map<String, Finding> named = new LinkedHashMap<>();
-    for (Fit fit : fits) {
-      Finding finding =
-          Finding.of(fit.norm(), types, sample.width(), Score.full(elements, fit.distances()));
-      named.putIfAbsent(finding.norm(), finding);
-    }
-    double[] epsilons =
-        fits.isEmpty() ? new double[] {Double.NaN, Double.NaN} : epsilons(fits.getFirst(), window);
-    List<Finding> findings = List.copyOf(named.values());
-    long exact = fits.isEmpty() ? 0 : Score.exactlyEqual(fits.getFirst().norm(), sample, rows);
+      Search found, List<Match> named, List<Match> full, List<Match> rest, long rows) {
+    boolean unchanged = sample.isUnchanged();
+    Status status =
+        unchanged || named.isEmpty()
+            ? Status.UNKNOWN
+            : named.size() == 1 ? Status.RECOGNISED : Status.CANNOT_TELL;
+    List<Finding> findings =
+        named.stream()
+            .map(match -> Finding.of(match.candidate, found.sample, match.score))
+            .toList();
+    List<Match> others =
+        named.isEmpty() ? Stream.concat(full.stream(), rest.stream()).toList() : rest;
+    List<Finding> nearest =
+        others.stream()
+            .limit(OTHERS)
+            .map(match -> Finding.of(match.candidate, found.sample, match.score))
+            .toList();
+    Verdict verdict =
+        new Verdict(
+            findings, nearest, found.lacks, others.isEmpty() ? null : others.getFirst().places);
     return new CheckReport(
-        status(named.size()),
-        new Verdict(findings, exact, others, epsilons, solved, !recovered.isEmpty(), sample)
-            .sentences(),
+        status,
+        unchanged ? Verdict.UNCHANGED : verdict.sentences(),
         findings,
-        others,
-        epsilons[0],
-        epsilons[1],
-        sample.rows(),
-        sample.width(),
-        sample.notFinite(),
-        sample.zero(),
-        sample.outOfRange(),
-        sample.contradicting(),
-        sample.unchanged(),
-        windowOf(fits, window));
-  }
-
-  private CheckReport.Status status(int named) {
-    if (named == 0 || sample.contradicting() > 0 || sample.unchanged()) {
-      return CheckReport.Status.UNKNOWN;
-    }
-    return named == 1 ? CheckReport.Status.RECOGNISED : CheckReport.Status.CANNOT_TELL;
-  }
-
-  /** The epsilons that fit as a norm's does; its own is one of them. */
-  private static double[] epsilons(Fit fit, long window) {
-    double own = fit.statistic().epsilon();
-    double[] range = fit.recovered().epsilons(fit.statistic(), window);
-    return range == null
-        ? new double[] {own, own}
-        : new double[] {Math.min(range[0], own), Math.max(range[1], own)};
-  }
-
-  /** In ulp, of the first norm. */
-  private long windowOf(List<Fit> fits, long limit) {
-    return fits.isEmpty()
-        ? 0
-        : Math.min(limit, Window.full(fits.getFirst().recovered().form(), sample.width()));
+        nearest,
+        rows,
+        sample.width());
   }
 }

@@ -1,0 +1,72 @@
+package io.github.rmsnorm4j.models.check;
+
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+
+/** Where elements differ, in words. Rows are added in their order. */
+final class Places {
+  /** So many ranges, or elements, are written out. */
+  private static final int WRITTEN = 6;
+
+  private final BitSet columns = new BitSet();
+  private final List<long[]> rows = new ArrayList<>();
+  private final List<String> first = new ArrayList<>();
+  private long elements;
+  private long rowCount;
+
+  void add(long row, int column) {
+    long[] last = rows.isEmpty() ? null : rows.getLast();
+    if (last == null || row > last[1] + 1) {
+      rows.add(new long[] {row, row});
+      rowCount++;
+    } else if (row > last[1]) {
+      last[1] = row;
+      rowCount++;
+    }
+    columns.set(column);
+    elements++;
+    if (first.size() < WRITTEN) {
+      first.add("row %s column %s".formatted(row, column));
+    }
+  }
+
+  /** All of them, for example "in column 0 of rows 2, 4, 6". */
+  @Override
+  public String toString() {
+    List<long[]> ranges = new ArrayList<>();
+    for (int from = columns.nextSetBit(0); from >= 0; from = columns.nextSetBit(from)) {
+      ranges.add(new long[] {from, columns.nextClearBit(from) - 1});
+      from = columns.nextClearBit(from);
+    }
+    boolean few = elements <= first.size() && rowCount > 1 && columns.cardinality() > 1;
+    String where =
+        few
+            ? "at " + String.join(", ", first)
+            : "in %s of %s"
+                .formatted(
+                    text("column", ranges, columns.cardinality()), text("row", rows, rowCount));
+    boolean block = elements == rowCount * columns.cardinality();
+    return where + (few || block ? "" : ", the first at " + first.getFirst());
+  }
+
+  private static String text(String what, List<long[]> ranges, long count) {
+    if (count == 1) {
+      return what + " " + ranges.getFirst()[0];
+    }
+    if (ranges.size() <= WRITTEN) {
+      return ranges.stream()
+          .map(range -> range[0] == range[1] ? "" + range[0] : range[0] + " to " + range[1])
+          .collect(Collectors.joining(", ", what + "s ", ""));
+    }
+    return String.format(
+        Locale.ROOT,
+        "%,d %ss from %s to %s",
+        count,
+        what,
+        ranges.getFirst()[0],
+        ranges.getLast()[1]);
+  }
+}
