@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
 import io.github.rmsnorm4j.Rows;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -120,6 +121,10 @@ record Candidate(
 
   /** What decides the elements for the types of a sample: two norms of equal formula are one. */
   List<Object> formula(Sample sample) {
+    return formula(sample, true);
+  }
+
+  List<Object> formula(Sample sample, boolean withEpsilon) {
     boolean hasGain = sample.gain != null;
     boolean float64 = input == ElementType.FLOAT64;
     ElementType stored =
@@ -130,7 +135,8 @@ record Candidate(
     boolean rounded = isNarrow(input) && spec.castOrder() == CastOrder.ROUNDED_ROOT;
     boolean sums = sample.residual != null && isNarrow(sample.residualType()) && !float64;
     List<Object> formula = new ArrayList<>();
-    formula.addAll(List.of(spec.kind(), epsilon(), place(), structure(sample.width())));
+    formula.addAll(
+        List.of(spec.kind(), withEpsilon ? epsilon() : "", place(), structure(sample.width())));
     formula.addAll(List.of(divides(), hasGain && spec.castOrder() == CastOrder.GAIN_FIRST));
     formula.addAll(List.of(last ? "" : "" + cast, rounded, roundsSteps(), "" + gain));
     formula.addAll(List.of(hasGain ? spec.gainOffset() : 0, sums ? spec.residualRounding() : ""));
@@ -225,15 +231,20 @@ record Candidate(
     };
   }
 
+  /** The digits of epsilon. */
+  int digits() {
+    return BigDecimal.valueOf(epsilon()).stripTrailingZeros().precision();
+  }
+
   /** A choice as the command line has it. */
   static String name(Enum<?> choice) {
     return choice.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Short, and 2^-23 by its name. */
+  /** Short, and those of types by their names. */
   static String epsilonText(double epsilon) {
-    if (epsilon == 0x1p-23) {
-      return "2^-23";
+    if (epsilon == 0x1p-23 || epsilon == 0x1p-52) {
+      return "2^" + Math.getExponent(epsilon);
     }
     if (epsilon == 0) {
       return "0";

@@ -178,8 +178,8 @@ final class Fit {
   }
 
   private Given given(Rows x, double[] mean, double[] rstd) {
-    if (candidate.divides() && !candidate.roundsToInput()) {
-      return divided(sample.as(x, candidate.compute()), rstd);
+    if (candidate.divides() && !candidate.roundsSteps()) {
+      return divided(candidate.roundsToInput() ? x : sample.as(x, candidate.compute()), rstd);
     }
     Rows out = Sample.memory(candidate.output(), x.rows(), width);
     double[] steppedMean = mean == null ? null : new double[mean.length];
@@ -215,14 +215,16 @@ final class Fit {
 
   /**
    * A norm that divides takes 1 / rstd for the root of a given statistic, which leaves some roots
-   * out. So each row of a group gets one element more in front, the root itself, and a statistic of
-   * that element alone.
+   * out. So each row of a group gets elements in front of it that have this root, and a statistic
+   * of these elements alone.
    */
   private Given divided(Rows x, double[] rstd) {
     int groups = width / unit;
-    int wide = unit + 1;
-    NormSpec spec = candidate.spec().withGroups(RowGroups.WHOLE).withPart(RowPart.of(1, wide));
     ElementType type = x.type();
+    int front = Candidate.isNarrow(type) ? 4 : 1;
+    int wide = unit + front;
+    RowPart part = RowPart.of(front, wide);
+    NormSpec spec = candidate.spec().withGroups(RowGroups.WHOLE).withPart(part);
     Rows gain = sample.gain == null ? null : candidate.gainWithOffset(sample.gain);
     Norm[] norms = new Norm[groups];
     Rows[] rows = new Rows[groups];
@@ -231,16 +233,16 @@ final class Fit {
           spec.withEpsilon(0).withGainOffset(0).builder(wide).backend(Backend.scalar()).threads(1);
       if (gain != null) {
         Rows own = Sample.memory(gain.type(), 1, wide);
-        copy(gain, group * unit, own, 1);
+        copy(gain, group * unit, own, front);
         builder.gain(own);
       }
       norms[group] = builder.build();
       rows[group] = Sample.memory(type, x.rows(), wide);
       for (long row = 0; row < x.rows(); row++) {
-        copy(x, row * width + group * unit, rows[group], row * wide + 1);
+        copy(x, row * width + group * unit, rows[group], row * wide + front);
       }
     }
-    Rows part = Sample.memory(candidate.output(), x.rows(), wide);
+    Rows made = Sample.memory(candidate.output(), x.rows(), wide);
     Rows all = Sample.memory(candidate.output(), x.rows(), width);
     return () -> {
       for (int group = 0; group < groups; group++) {
@@ -248,11 +250,19 @@ final class Fit {
           int u = row * groups + group;
           double root =
               Ordinals.step(1 / rstd[u], -tried[0][u], candidate.compute() == ElementType.FLOAT64);
-          type.set(rows[group].segment(), (long) row * wide, root);
+          double rest = root * root * front;
+          double down = 1 - 1.5 * type.unitRoundoff();
+          for (int i = 0; i < front; i++) {
+            // Of four numbers, each has the digits that those before it left.
+            double next =
+                front == 1 ? root : type.round(Math.sqrt(Math.max(0, rest)) * (i < 3 ? down : 1));
+            type.set(rows[group].segment(), (long) row * wide + i, next);
+            rest -= next * next;
+          }
         }
-        norms[group].apply(rows[group], part);
+        norms[group].apply(rows[group], made);
         for (long row = 0; row < x.rows(); row++) {
-          copy(part, row * wide + 1, all, row * width + group * unit);
+          copy(made, row * wide + front, all, row * width + group * unit);
         }
       }
       return Ordinals.of(all);

@@ -7,7 +7,7 @@ import io.github.rmsnorm4j.models.check.CheckReport.Status;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -149,14 +149,7 @@ public final class NormCheck {
             .filter(match -> match.score.isFull() && match.isAccurate())
             .anyMatch(match -> match.candidate.place() == EpsilonPlacement.INSIDE);
     if (!certain && !shapes.solved().isEmpty()) {
-      long most =
-          matches.stream()
-              .filter(match -> match.score.isFull())
-              .mapToLong(match -> Math.max(ACCURATE, match.score.steps()))
-              .min()
-              .orElse(Long.MAX_VALUE);
-      matches.addAll(shortest(of, matches(of, few, shapes.solved(), inputs), most));
-      matches.sort(NEAREST);
+      matches.addAll(unlisted(of, matches, matches(of, few, shapes.solved(), inputs)));
     }
     matches.sort(
         NEAREST
@@ -202,29 +195,27 @@ public final class NormCheck {
     return new Match(candidate, before.score.plus(fit.score()), before.places);
   }
 
-  /** Of norms that were solved for and differ in their epsilon alone, those with fewest digits. */
-  private static List<Match> shortest(Sample of, List<Match> solved, long mostSteps) {
-    Map<List<Object>, Integer> digits = new HashMap<>();
-    List<Match> shortest = new ArrayList<>();
-    for (Match match : solved) {
-      if (match.score.isFull() ? match.score.steps() <= mostSteps : mostSteps == Long.MAX_VALUE) {
-        List<Object> but = new ArrayList<>(match.candidate.formula(of));
-        but.set(1, match.score.isFull());
-        int length = Candidate.epsilonText(match.candidate.epsilon()).length();
-        if (digits.merge(but, length, Math::min) == length) {
-          shortest.removeIf(other -> isLonger(other, but, of, length));
-          shortest.add(match);
-        }
-      }
-    }
-    return shortest;
-  }
-
-  private static boolean isLonger(Match other, List<Object> but, Sample of, int length) {
-    List<Object> formula = new ArrayList<>(other.candidate.formula(of));
-    formula.set(1, other.score.isFull());
-    return formula.equals(but)
-        && Candidate.epsilonText(other.candidate.epsilon()).length() > length;
+  /**
+   * Solved norms that fit as well as listed ones, or where none fits all: of those that differ in
+   * their epsilon alone the one with fewest digits, and none where a listed one fits.
+   */
+  private static List<Match> unlisted(Sample of, List<Match> listed, List<Match> solved) {
+    long most =
+        listed.stream()
+            .filter(match -> match.score.isFull())
+            .mapToLong(match -> Math.max(ACCURATE, match.score.steps()))
+            .min()
+            .orElse(Long.MAX_VALUE);
+    Map<List<Object>, Match> best = new LinkedHashMap<>();
+    listed.stream()
+        .filter(match -> match.score.isFull())
+        .forEach(match -> best.putIfAbsent(match.candidate.formula(of, false), match));
+    solved.stream()
+        .filter(match -> match.score.steps() <= most)
+        .filter(match -> match.score.isFull() || most == Long.MAX_VALUE)
+        .sorted(NEAREST.thenComparingInt(match -> match.candidate.digits()))
+        .forEach(match -> best.putIfAbsent(match.candidate.formula(of, false), match));
+    return best.values().stream().filter(match -> !match.candidate.listed()).toList();
   }
 
   /** Norms that differ from one in one choice: of each choice the best few. */

@@ -115,8 +115,9 @@ public final class Sample {
     double first = y.type().get(y.segment(), 0);
     if (elements(y).allMatch(value -> Double.compare(value, first) == 0)) {
       throw new IllegalArgumentException(
-          "every %s of Y is %s, that tells nothing"
-              .formatted(codes == null ? "element" : "code", codes == null ? first : 0));
+          codes == null
+              ? "every element of Y is %s, that tells nothing".formatted(first)
+              : "every code of Y is 0, that tells nothing");
     }
   }
 
