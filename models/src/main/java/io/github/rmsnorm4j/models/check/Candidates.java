@@ -84,7 +84,7 @@ final class Candidates {
   }
 
   /** Those that differ from one in one choice, by choice. */
-  static Map<Integer, List<Candidate>> around(
+  static Collection<List<Candidate>> around(
       Candidate one, Sample sample, List<Double> shares, Set<ElementType> inputs) {
     List<Object> choices = one.choices(sample);
     Stream<NormSpec> specs =
@@ -100,7 +100,7 @@ final class Candidates {
                 around.computeIfAbsent(differing[0], _ -> new ArrayList<>()).add(other);
               }
             });
-    return around;
+    return around.values();
   }
 
   /** A formula with the roundings of another norm, where its kind has them. */

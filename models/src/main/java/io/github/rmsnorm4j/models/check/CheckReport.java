@@ -26,6 +26,10 @@ public record CheckReport(
     /** More than one does, and these rows do not tell them apart. */
     CANNOT_TELL,
     /** None does, or Y is X itself. */
-    UNKNOWN
+    UNKNOWN;
+
+    static Status of(int named) {
+      return named == 0 ? UNKNOWN : named == 1 ? RECOGNISED : CANNOT_TELL;
+    }
   }
 }

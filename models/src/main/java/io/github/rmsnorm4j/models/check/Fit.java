@@ -1,15 +1,8 @@
 package io.github.rmsnorm4j.models.check;
 
-import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
-import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.ResidualRounding;
-import io.github.rmsnorm4j.RowGroups;
-import io.github.rmsnorm4j.RowPart;
-import io.github.rmsnorm4j.RowStatistics;
 import io.github.rmsnorm4j.Rows;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -19,9 +12,6 @@ import java.util.Arrays;
  * fall with rstd, so steps are found by halving.
  */
 final class Fit {
-  /** Steps from one mean to the next are this part of what sums may err. */
-  private static final long MEAN_STEPS = 1L << 32;
-
   /** Steps of rstd that are tried around those that are found for a LayerNorm, and around 0. */
   private static final int AROUND = 4;
 
@@ -128,43 +118,27 @@ final class Fit {
     }
   }
 
-  /** The rows that are normalised, or that the statistic is of. */
-  private Rows rows(boolean measured) {
-    if (sample.residual == null) {
-      return sample.as(sample.x, candidate.input());
-    }
-    ResidualRounding rounding = candidate.spec().residualRounding();
-    boolean rounded =
-        rounding == ResidualRounding.FIRST || rounding == ResidualRounding.BETWEEN && !measured;
-    return sample.sum(candidate.input(), rounded ? candidate.sumType(sample) : candidate.compute());
-  }
-
   private void move() {
-    Rows x = rows(false);
-    if (candidate.roundsToInput() && x.type() != candidate.input()) {
+    Stepped stepped = new Stepped(candidate, sample, norm);
+    if (!stepped.isPossible()) {
       return;
     }
-    double[] rstd = new double[equal.length];
-    double[] mean = candidate.spec().isCentred() ? new double[equal.length] : null;
-    Rows measured = rows(true);
-    norm.statistics(measured, mean == null ? RowStatistics.of(rstd) : RowStatistics.of(mean, rstd));
-    Given given = given(x, mean, rstd);
-    if (mean == null) {
-      halve(given, 0);
+    if (!candidate.spec().isCentred()) {
+      halve(stepped, 0);
       return;
     }
     // The mean hides rstd, and rstd the mean.
     for (int coordinate : new int[] {1, 0, 1, 0, 1}) {
-      halve(given, coordinate);
+      halve(stepped, coordinate);
     }
     // With the right rstd all votes for the mean agree.
     long[] found = tried[0].clone();
     for (int near = 0; near < 4 * AROUND && isPromising(); near++) {
-      for (int u = 0; u < rstd.length; u++) {
+      for (int u = 0; u < found.length; u++) {
         long step = (near / 4 + 1) * (near % 2 == 0 ? 1 : -1);
         tried[0][u] = near % 4 < 2 ? found[u] + step : step;
       }
-      halve(given, 1);
+      halve(stepped, 1);
     }
   }
 
@@ -172,113 +146,10 @@ final class Fit {
     return 4L * Arrays.stream(equal).sum() > y.length;
   }
 
-  /** Makes Y with statistics that are {@link #tried} steps from their own. */
-  private interface Given {
-    long[] made();
-  }
-
-  private Given given(Rows x, double[] mean, double[] rstd) {
-    if (candidate.divides() && !candidate.roundsSteps()) {
-      return divided(candidate.roundsToInput() ? x : sample.as(x, candidate.compute()), rstd);
-    }
-    Rows out = Sample.memory(candidate.output(), x.rows(), width);
-    double[] steppedMean = mean == null ? null : new double[mean.length];
-    double[] stepped = new double[rstd.length];
-    RowStatistics statistics =
-        mean == null ? RowStatistics.of(stepped) : RowStatistics.of(steppedMean, stepped);
-    long step = candidate.roundsSteps() ? stepInRowType() : 1;
-    boolean float64 = candidate.compute() == ElementType.FLOAT64;
-    return () -> {
-      for (int u = 0; u < rstd.length; u++) {
-        stepped[u] = Ordinals.step(rstd[u], tried[0][u] * step, float64);
-        if (mean != null) {
-          double off = meanError(mean[u], rstd[u]) * tried[1][u] / MEAN_STEPS;
-          steppedMean[u] = float64 ? mean[u] + off : (float) (mean[u] + off);
-        }
-      }
-      norm.apply(x, statistics, out);
-      return Ordinals.of(out);
-    };
-  }
-
-  private long stepInRowType() {
-    double digits = candidate.input().unitRoundoff() / ElementType.FLOAT32.unitRoundoff();
-    return Math.max(1, (long) digits / 2);
-  }
-
-  /** How far a mean that was summed in the compute type may be from the exact one. */
-  private double meanError(double mean, double rstd) {
-    double deviation = rstd > 0 ? 1 / rstd : 0;
-    double ofMean = (2 + 1.5 * Math.sqrt(unit)) * Math.abs(mean);
-    return candidate.compute().unitRoundoff() * (ofMean + 4 * deviation);
-  }
-
-  /**
-   * A norm that divides takes 1 / rstd for the root of a given statistic, which leaves some roots
-   * out. So each row of a group gets elements in front of it that have this root, and a statistic
-   * of these elements alone.
-   */
-  private Given divided(Rows x, double[] rstd) {
-    int groups = width / unit;
-    ElementType type = x.type();
-    int front = Candidate.isNarrow(type) ? 4 : 1;
-    int wide = unit + front;
-    RowPart part = RowPart.of(front, wide);
-    NormSpec spec = candidate.spec().withGroups(RowGroups.WHOLE).withPart(part);
-    Rows gain = sample.gain == null ? null : candidate.gainWithOffset(sample.gain);
-    Norm[] norms = new Norm[groups];
-    Rows[] rows = new Rows[groups];
-    for (int group = 0; group < groups; group++) {
-      var builder =
-          spec.withEpsilon(0).withGainOffset(0).builder(wide).backend(Backend.scalar()).threads(1);
-      if (gain != null) {
-        Rows own = Sample.memory(gain.type(), 1, wide);
-        copy(gain, group * unit, own, front);
-        builder.gain(own);
-      }
-      norms[group] = builder.build();
-      rows[group] = Sample.memory(type, x.rows(), wide);
-      for (long row = 0; row < x.rows(); row++) {
-        copy(x, row * width + group * unit, rows[group], row * wide + front);
-      }
-    }
-    Rows made = Sample.memory(candidate.output(), x.rows(), wide);
-    Rows all = Sample.memory(candidate.output(), x.rows(), width);
-    return () -> {
-      for (int group = 0; group < groups; group++) {
-        for (int row = 0; row < x.rows(); row++) {
-          int u = row * groups + group;
-          double root =
-              Ordinals.step(1 / rstd[u], -tried[0][u], candidate.compute() == ElementType.FLOAT64);
-          double rest = root * root * front;
-          double down = 1 - 1.5 * type.unitRoundoff();
-          for (int i = 0; i < front; i++) {
-            // Of four numbers, each has the digits that those before it left.
-            double next =
-                front == 1 ? root : type.round(Math.sqrt(Math.max(0, rest)) * (i < 3 ? down : 1));
-            type.set(rows[group].segment(), (long) row * wide + i, next);
-            rest -= next * next;
-          }
-        }
-        norms[group].apply(rows[group], made);
-        for (long row = 0; row < x.rows(); row++) {
-          copy(made, row * wide + front, all, row * width + group * unit);
-        }
-      }
-      return Ordinals.of(all);
-    };
-  }
-
-  private void copy(Rows from, long first, Rows to, long into) {
-    int bytes = from.type().bytes();
-    MemorySegment.copy(
-        from.segment(), first * bytes, to.segment(), into * bytes, (long) unit * bytes);
-  }
-
   /** Halves the range of one coordinate, 0 for rstd and 1 for the mean, for all units at once. */
-  private void halve(Given given, int coordinate) {
+  private void halve(Stepped stepped, int coordinate) {
     boolean layer = candidate.spec().isCentred();
-    long limit = coordinate == 0 ? reach : MEAN_STEPS;
+    long limit = coordinate == 0 ? reach : Stepped.MEAN_STEPS;
     long[] at = tried[coordinate];
     long[] low = new long[at.length];
     long[] high = new long[at.length];
@@ -286,7 +157,7 @@ final class Fit {
     Arrays.fill(high, limit);
     boolean open = Arrays.stream(equal).anyMatch(count -> count < unit);
     while (open) {
-      long[] now = given.made();
+      long[] now = stepped.made(tried);
       open = false;
       compare(now);
       for (int u = 0; u < at.length; u++) {

@@ -66,7 +66,7 @@ public final class QuantizedCheck {
    * @return which norms and rules made Y
    */
   public QuantizedReport run(Iterable<Sample> parts) {
-    Sample few = NormCheck.few(sample);
+    Sample few = Search.few(sample);
     Collection<Candidate> norms =
         Candidates.of(
             sample,
@@ -143,13 +143,15 @@ public final class QuantizedCheck {
         new QuantizedVerdict(type, named, rest, differences, presets.keySet(), sample.given());
     List<String> sentences = new ArrayList<>(verdict.sentences());
     nanScales().ifPresent(sentences::add);
-    Status status =
-        named.isEmpty()
-            ? Status.UNKNOWN
-            : named.size() == 1 ? Status.RECOGNISED : Status.CANNOT_TELL;
     QuantizedFinding any = named.isEmpty() ? rest.getFirst() : named.getFirst();
     return new QuantizedReport(
-        status, sentences, type, named, rest, any.codes() / sample.width(), sample.width());
+        Status.of(named.size()),
+        sentences,
+        type,
+        named,
+        rest,
+        any.codes() / sample.width(),
+        sample.width());
   }
 
   /** How many scales are NaN and in which row the first is, in a sentence. */

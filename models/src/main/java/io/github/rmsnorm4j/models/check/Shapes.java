@@ -1,20 +1,14 @@
 package io.github.rmsnorm4j.models.check;
 
-import io.github.rmsnorm4j.Backend;
-import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.EpsilonPlacement;
-import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
-import io.github.rmsnorm4j.RowStatistics;
-import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.reference.Definitions;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -23,8 +17,7 @@ import java.util.stream.IntStream;
 
 /**
  * The norms whose formula comes near to Y: their kind, epsilon, part, groups and gain offset. Where
- * they round is left open. A norm without epsilon is applied once for each kind, part and groups;
- * what another epsilon changes is one factor for each row.
+ * they round is left open.
  */
 final class Shapes {
   /** Epsilons of frameworks and models. */
@@ -41,9 +34,6 @@ final class Shapes {
   private static final int[] GROUP_COUNTS = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
 
   private static final int[] GROUP_SIZES = {32, 64, 80, 96, 112, 128, 160, 192, 256, 512};
-
-  /** How many of the roundings of an element a shape may be off. */
-  private static final double ROUNDINGS = 4;
 
   /** So many shapes are kept where none is near. */
   private static final int CLOSEST = 6;
@@ -70,7 +60,7 @@ final class Shapes {
    */
   Shapes(Sample sample, List<Double> shares) {
     this.sample = sample;
-    bases(sample.width(), shares).forEach(base -> new Ratios(base).measure());
+    bases(sample.width(), shares).forEach(this::measure);
   }
 
   /** Kinds, parts and groups, with epsilon 0. */
@@ -136,166 +126,26 @@ final class Shapes {
     return solved;
   }
 
-  /** Rows normalised without epsilon, and Y in proportion to them. */
-  private final class Ratios {
-    final NormSpec base;
-    final int unit;
-    final double[] rstd;
-    final double[] normalised;
-    final double[] gain;
-    final double[] bias;
-    final double[] y;
-    final double[] x;
-    final double roundoff;
-    final double greatest;
-    final double least = ROUNDINGS * sample.y.type().minValue();
-
-    Ratios(NormSpec base) {
-      this.base = base;
-      int width = sample.width();
-      unit = width / base.groups().count(width);
-      Norm norm = base.builder(width).threads(1).backend(Backend.scalar()).build();
-      boolean float64 = sample.x.type() == ElementType.FLOAT64;
-      ElementType compute = float64 ? ElementType.FLOAT64 : ElementType.FLOAT32;
-      Rows rows = sample.residual == null ? sample.x : sample.sum(sample.x.type(), compute);
-      Rows out = Sample.memory(ElementType.FLOAT64, rows.rows(), width);
-      norm.apply(rows, out);
-      rstd = new double[(int) rows.rows() * (width / unit)];
-      norm.statistics(
-          rows,
-          base.isCentred()
-              ? RowStatistics.of(new double[rstd.length], rstd)
-              : RowStatistics.of(rstd));
-      normalised = Sample.elements(out).toArray();
-      x = Sample.elements(rows).toArray();
-      y = Sample.elements(sample.y).toArray();
-      greatest = Arrays.stream(y).map(Math::abs).filter(Double::isFinite).max().orElse(0);
-      double sums = 2 * Fit.window(sample.x.type(), unit) * compute.unitRoundoff();
-      roundoff = ROUNDINGS * unitRoundoff() + sums;
-      gain = parameter(sample.gain, 1);
-      bias = parameter(sample.bias, 0);
+  private void measure(NormSpec base) {
+    Ratios ratios = new Ratios(sample, base);
+    for (NormSpec spec : of(base, sample.gain != null)) {
+      listed.add(new Shape(spec, true, ratios.misfit(spec)));
     }
-
-    private double[] parameter(Rows given, double none) {
-      double[] values = new double[sample.width()];
-      Arrays.fill(values, none);
-      return given == null ? values : Sample.elements(given).toArray();
-    }
-
-    void measure() {
-      for (NormSpec spec : of(base, sample.gain != null)) {
-        listed.add(new Shape(spec, true, misfit(spec)));
-      }
-      for (double offset : sample.gain == null ? List.of(0.0) : OFFSETS) {
-        for (EpsilonPlacement place : EpsilonPlacement.values()) {
-          double epsilon = solve(offset, place);
-          for (int digits = 1; isEpsilon(epsilon) && digits <= DIGITS; digits++) {
-            double rounded = rounded(epsilon, digits);
-            NormSpec spec =
-                base.withGainOffset(offset).withEpsilon(rounded).withEpsilonPlacement(place);
-            int misfit = EPSILONS.contains(rounded) ? Integer.MAX_VALUE : misfit(spec);
-            if (misfit <= 0 && solved.stream().noneMatch(other -> other.spec().equals(spec))) {
-              solved.add(new Shape(spec, false, misfit));
-            }
+    for (double offset : sample.gain == null ? List.of(0.0) : OFFSETS) {
+      for (EpsilonPlacement place : EpsilonPlacement.values()) {
+        double epsilon = ratios.epsilon(offset, place);
+        NormSpec like = base.withGainOffset(offset).withEpsilonPlacement(place);
+        for (int digits = 1; digits <= DIGITS && epsilon > 0; digits++) {
+          MathContext rounding = new MathContext(digits, RoundingMode.HALF_EVEN);
+          double rounded = new BigDecimal(epsilon).round(rounding).doubleValue();
+          NormSpec spec = like.withEpsilon(rounded);
+          boolean known = EPSILONS.contains(rounded);
+          if (!known && solved.stream().noneMatch(other -> other.spec.equals(spec))) {
+            solved.add(new Shape(spec, false, ratios.misfit(spec)));
           }
         }
       }
     }
-
-    private boolean isEpsilon(double value) {
-      return value > 0 && value < Double.MAX_VALUE;
-    }
-
-    private double rounded(double value, int digits) {
-      return new BigDecimal(value)
-          .round(new MathContext(digits, RoundingMode.HALF_EVEN))
-          .doubleValue();
-    }
-
-    /** Half of the differences are below 2^misfit times what roundings may make. */
-    private int misfit(NormSpec spec) {
-      int[] exponents = new int[Double.MAX_EXPONENT - Double.MIN_EXPONENT + 4];
-      int counted = 0;
-      for (int u = 0; u < rstd.length; u++) {
-        double root = 1 / rstd[u];
-        double ratio =
-            root
-                / Definitions.root(
-                    root * root, spec.epsilon().orElseThrow(), spec.epsilonPlacement());
-        for (int i = u * unit; i < (u + 1) * unit && root > 0; i++) {
-          int column = i % sample.width();
-          double g = spec.gainOffset() + gain[column];
-          double difference =
-              Math.abs(y[i] - bias[column] - normalised[i] * ratio * g)
-                  / allowed(i, column, Math.abs(ratio * rstd[u] * g));
-          int exponent =
-              Double.isNaN(difference) ? Double.MAX_EXPONENT : Math.getExponent(difference);
-          exponents[exponent - Double.MIN_EXPONENT + 1]++;
-          counted++;
-        }
-      }
-      int middle = -1;
-      for (int below = 0; below * 2 <= counted && middle < exponents.length - 1; ) {
-        below += exponents[++middle];
-      }
-      return middle + Double.MIN_EXPONENT;
-    }
-
-    /** What roundings and sums in another order may change. */
-    private double allowed(int i, int column, double scale) {
-      double size =
-          Math.max(Math.max(Math.abs(y[i]), Math.abs(bias[column])), Math.abs(x[i]) * scale);
-      return roundoff * (sample.codes == null ? size : Math.max(size, greatest)) + least;
-    }
-
-    /** The middle of what the rows with the least squares give. */
-    private double solve(double offset, EpsilonPlacement place) {
-      Integer[] units =
-          IntStream.range(0, rstd.length)
-              .filter(u -> rstd[u] > 0 && Double.isFinite(rstd[u]))
-              .boxed()
-              .sorted(Comparator.comparingDouble(u -> -rstd[u]))
-              .toArray(Integer[]::new);
-      double[] solutions =
-          Arrays.stream(units)
-              .limit(Math.ceilDiv(units.length, 4))
-              .mapToDouble(u -> epsilon(u, offset, place))
-              .sorted()
-              .toArray();
-      return solutions.length == 0 ? 0 : solutions[solutions.length / 2];
-    }
-
-    private double epsilon(int u, double offset, EpsilonPlacement place) {
-      double[] ratios =
-          IntStream.range(u * unit, (u + 1) * unit)
-              .mapToDouble(
-                  i -> {
-                    int column = i % sample.width();
-                    double g = offset + gain[column];
-                    return (y[i] - bias[column]) / (normalised[i] * g);
-                  })
-              .filter(Double::isFinite)
-              .sorted()
-              .toArray();
-      double root = 1 / rstd[u] / (ratios.length == 0 ? Double.NaN : ratios[ratios.length / 2]);
-      return switch (place) {
-        case INSIDE -> root * root - 1 / (rstd[u] * rstd[u]);
-        case OUTSIDE -> root - 1 / rstd[u];
-        case FLOOR -> root;
-      };
-    }
-  }
-
-  /** Of the narrowest type around. */
-  private double unitRoundoff() {
-    if (sample.codes != null) {
-      return sample.codes.type().toString().startsWith("f8") ? 0x1p-6 : 0x1p-9;
-    }
-    Set<ElementType> types = new LinkedHashSet<>(sample.inputs());
-    types.addAll(sample.outputs());
-    if (sample.gain != null) {
-      types.add(sample.gain.type());
-    }
-    return types.stream().mapToDouble(ElementType::unitRoundoff).max().orElseThrow();
+    solved.removeIf(shape -> shape.misfit > 0);
   }
 }
