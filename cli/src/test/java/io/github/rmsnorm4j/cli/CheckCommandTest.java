@@ -72,12 +72,15 @@ class CheckCommandTest {
     "--like paper --eps 1e-5, 'RMSNorm, float32, eps 1e-5 outside'",
     "--partial 0.0625, 'RMSNorm, float32, eps 1e-6, first 6 of 96'",
     "--like layernorm, 'LayerNorm, float32, eps 1e-5'",
-    "--like l2(eps=1e-3_inside,groupcount=3), 'L2 norm, float32, eps 1e-3, 3 groups of 32'",
+    "--like l2(eps=1e-3_inside,_groupcount=3), 'L2 norm, float32, eps 1e-3, 3 groups of 32'",
     "--like pytorch, 'RMSNorm, float32, eps 2^-23'"
   })
   void namesTheNorm(String options, String norm) {
     String[] words = (options + " --gain " + gain).split(" ");
-    normalize(Arrays.stream(words).map(word -> word.replace("3_i", "3 i")).toArray(String[]::new));
+    normalize(
+        Arrays.stream(words)
+            .map(word -> word.startsWith("l2") ? word.replace("_", " ") : word)
+            .toArray(String[]::new));
     CommandResult result = check("--gain", "" + gain);
     assertThat(result.status()).describedAs(result.out() + result.err()).isZero();
     assertThat(unwrapped(result))
