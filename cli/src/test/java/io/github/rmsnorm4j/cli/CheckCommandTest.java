@@ -72,7 +72,7 @@ class CheckCommandTest {
     "--like paper --eps 1e-5, 'RMSNorm, float32, eps 1e-5 outside'",
     "--partial 0.0625, 'RMSNorm, float32, eps 1e-6, first 6 of 96'",
     "--like layernorm, 'LayerNorm, float32, eps 1e-5'",
-    "--like l2(eps=1e-3_inside,_groupcount=3), 'L2 norm, float32, eps 1e-3, 3 groups of 32'",
+    "'--like l2(eps=1e-3_inside,_groupcount=3)', 'L2 norm, float32, eps 1e-3, 3 groups of 32'",
     "--like pytorch, 'RMSNorm, float32, eps 2^-23'"
   })
   void namesTheNorm(String options, String norm) {
