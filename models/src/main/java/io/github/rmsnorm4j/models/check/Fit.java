@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.Rows;
 import java.util.Arrays;
+import java.util.stream.IntStream;
 
 /**
  * What one norm makes of rows, compared with Y: with the statistics of this library, and where that
@@ -75,13 +76,37 @@ final class Fit {
   }
 
   static Fit of(Candidate candidate, Sample sample) {
+    Fit fit = own(candidate, sample);
+    int[] open =
+        IntStream.range(0, fit.equal.length)
+            .filter(u -> fit.equal[u] < fit.unit)
+            .map(u -> u * fit.unit / fit.width)
+            .distinct()
+            .toArray();
+    if (open.length > 0) {
+      Fit rows = own(candidate, sample.pick(open));
+      rows.move();
+      fit.take(rows, open);
+    }
+    return fit;
+  }
+
+  private static Fit own(Candidate candidate, Sample sample) {
     Fit fit = new Fit(candidate, sample);
     fit.compare(Ordinals.of(candidate.applied(fit.norm, sample, candidate.output())));
     fit.own = Arrays.stream(fit.equal).sum();
-    if (fit.own < fit.y.length) {
-      fit.move();
-    }
     return fit;
+  }
+
+  /** Takes what was found for some of the rows. */
+  private void take(Fit found, int[] rows) {
+    int units = width / unit;
+    for (int i = 0; i < rows.length; i++) {
+      System.arraycopy(found.equal, i * units, equal, rows[i] * units, units);
+      System.arraycopy(found.best[0], i * units, best[0], rows[i] * units, units);
+      System.arraycopy(found.largest, i * units, largest, rows[i] * units, units);
+      System.arraycopy(found.made, i * width, made, rows[i] * width, width);
+    }
   }
 
   /**

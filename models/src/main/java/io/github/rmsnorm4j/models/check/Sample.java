@@ -132,10 +132,21 @@ public final class Sample {
   /** Rows of this sample that are spread over it. */
   Sample few(int count) {
     int few = Math.min(count, rows());
-    int[] rows = IntStream.range(0, few).map(i -> (int) ((long) i * rows() / few)).toArray();
-    long[] few1 = IntStream.of(rows).mapToLong(row -> numbers[row]).toArray();
-    return new Sample(
-        pick(x, rows), pick(residual, rows), pick(y, rows), pickCodes(rows), gain, bias, few1);
+    return pick(IntStream.range(0, few).map(i -> (int) ((long) i * rows() / few)).toArray());
+  }
+
+  /** Some of the rows; this sample if these are all. */
+  Sample pick(int[] rows) {
+    return rows.length == rows()
+        ? this
+        : new Sample(
+            pick(x, rows),
+            pick(residual, rows),
+            pick(y, rows),
+            pickCodes(rows),
+            gain,
+            bias,
+            IntStream.of(rows).mapToLong(row -> numbers[row]).toArray());
   }
 
   private static Rows pick(Rows of, int[] rows) {

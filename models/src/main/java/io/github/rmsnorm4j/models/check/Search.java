@@ -28,6 +28,9 @@ record Search(Sample sample, String lacks, List<Match> matches) {
   /** So many norms are compared with all rows, and those that are as near as the nearest. */
   private static final int KEPT = 24;
 
+  /** Where less than one in so many is equal, few rows are enough. */
+  private static final int LEAST = 4;
+
   static final int OTHERS = 8;
   private static final int PER_CHOICE = 2;
 
@@ -59,13 +62,17 @@ record Search(Sample sample, String lacks, List<Match> matches) {
   /** Tries the types at hand, then float64, and then to leave out what was given. */
   static Search of(Sample sample, List<Double> shares) {
     List<Search> searches = new ArrayList<>();
-    searches.add(of(sample, "", sample.inputs(), shares));
-    if (!searches.getFirst().isFull() && sample.x.type() != ElementType.FLOAT64) {
-      searches.add(of(sample, "", Set.of(ElementType.FLOAT64), shares));
+    Shapes shapes = new Shapes(few(sample), shares);
+    searches.add(of(sample, "", sample.inputs(), shapes));
+    boolean widens = shapes.hasNear() && sample.x.type() != ElementType.FLOAT64;
+    if (!searches.getFirst().isFull() && widens) {
+      searches.add(of(sample, "", Set.of(ElementType.FLOAT64), shapes));
     }
     if (searches.stream().noneMatch(Search::isFull)) {
       without(sample)
-          .forEach((lacks, less) -> searches.add(of(less, lacks, less.inputs(), shares)));
+          .forEach(
+              (lacks, less) ->
+                  searches.add(of(less, lacks, less.inputs(), new Shapes(few(less), shares))));
     }
     return searches.stream()
         .min(Comparator.comparing(search -> search.matches.getFirst(), NEAREST))
@@ -86,10 +93,8 @@ record Search(Sample sample, String lacks, List<Match> matches) {
     return less;
   }
 
-  private static Search of(
-      Sample sample, String lacks, Set<ElementType> inputs, List<Double> shares) {
-    Sample few = few(sample);
-    Shapes shapes = new Shapes(few, shares);
+  private static Search of(Sample sample, String lacks, Set<ElementType> inputs, Shapes shapes) {
+    Sample few = shapes.sample();
     List<Match> matches = matches(sample, few, shapes.near(), inputs);
     boolean certain =
         matches.stream()
@@ -123,6 +128,9 @@ record Search(Sample sample, String lacks, List<Match> matches) {
         scored(few, Candidates.of(of, shapes.stream().map(Shapes.Shape::spec), listed, inputs));
     first.sort(NEAREST);
     Score best = first.getFirst().score;
+    if (LEAST * best.equal() < best.elements()) {
+      return first;
+    }
     List<Candidate> kept = new ArrayList<>();
     for (Match match : first) {
       if (match.score.equal() == best.equal() || kept.size() < KEPT && !best.isFull()) {

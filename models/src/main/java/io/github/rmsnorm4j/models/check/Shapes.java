@@ -113,9 +113,19 @@ final class Shapes {
     return all;
   }
 
+  /** The few rows. */
+  Sample sample() {
+    return sample;
+  }
+
+  /** Whether any is near. */
+  boolean hasNear() {
+    return listed.stream().anyMatch(shape -> shape.misfit <= 0) || !solved.isEmpty();
+  }
+
   /** Those that are near, or else the closest few. */
   List<Shape> near() {
-    List<Shape> near = listed.stream().filter(shape -> shape.misfit() <= 0).toList();
+    List<Shape> near = listed.stream().filter(shape -> shape.misfit <= 0).toList();
     return near.isEmpty()
         ? listed.stream().sorted(Comparator.comparingInt(Shape::misfit)).limit(CLOSEST).toList()
         : near;
