@@ -138,7 +138,7 @@ class TransformerTest {
   private static Weights weights(ModelConfig config, Random random) {
     Weights weights = new Weights(config).initialise(SEED);
     for (Parameter parameter : weights.parameters()) {
-      if (parameter.role() != Parameter.Role.MATRIX) {
+      if (!parameter.isMatrix()) {
         perturb(weights.values(parameter), random);
       }
     }

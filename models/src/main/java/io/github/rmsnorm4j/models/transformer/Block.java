@@ -1,7 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
-import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 
 /**
@@ -15,9 +13,6 @@ final class Block {
   private final Tape tape;
   private final ModelConfig config;
   private final Rotary rotary;
-
-  /** The norm behind the last half, whose sum with the stream the next norm is given; or null. */
-  private NormLayer sum;
 
   Block(Tape tape) {
     this.tape = tape;
@@ -37,24 +32,27 @@ final class Block {
 
   /** Attention or MLP with its residual connection, which its last product adds where it can. */
   private Variable half(String name, boolean mlp, Variable x) {
-    String after = name + "." + ParameterLayout.after(mlp);
-    if (config.hasNorms() && config.placement() == Placement.SANDWICH) {
+    boolean before = config.hasNorms() && config.placement().before();
+    boolean after = config.hasNorms() && config.placement().after();
+    String norm = name + "." + ParameterLayout.after(mlp);
+    if (before && after) {
       Variable branch = tape.variable(config.width(), "branch");
       inner(name, mlp, x, branch, false);
-      sum = norm(after, branch, STREAM);
-      return sum.addTo(x);
+      Variable y = norm(norm, branch, STREAM, false);
+      tape.add(Part.REST, () -> y.values.add(x.values), Tape.NOTHING);
+      return y;
     }
     Variable y = tape.variable(config.width(), STREAM);
     // In the backward pass the gradient of y is the beginning of that of x: in place.
-    tape.add(Part.REST, () -> y.values.copyFrom(x.values), () -> {});
+    tape.add(Part.REST, () -> y.values.copyFrom(x.values), Tape.NOTHING);
     inner(name, mlp, x, y, true);
-    return config.hasNorms() && config.placement().after() ? norm(after, y, STREAM).add(false) : y;
+    return after ? norm(norm, y, STREAM, false) : y;
   }
 
   private void inner(String name, boolean mlp, Variable stream, Variable y, boolean add) {
     boolean normed = config.hasNorms() && config.placement().before();
     String before = name + "." + ParameterLayout.before(config, mlp);
-    Variable x = normed ? normed(before, stream, "branch", true) : stream;
+    Variable x = normed ? norm(before, stream, "branch", true) : stream;
     if (mlp) {
       mlp(name + ".mlp", x, !normed, y, add);
     } else {
@@ -64,34 +62,20 @@ final class Block {
 
   /** What the head is given: the stream behind its norm. */
   Variable finalNorm(Variable x) {
-    return config.hasFinalNorm() ? normed(ParameterLayout.FINAL_NORM, x, STREAM, false) : x;
+    return config.hasFinalNorm() ? norm(ParameterLayout.FINAL_NORM, x, STREAM, false) : x;
   }
 
-  private Variable normed(String name, Variable stream, String gradient, boolean addGradient) {
-    NormLayer norm = norm(name, stream, gradient);
-    if (sum != null) {
-      sum.join(norm);
-      sum = null;
-    }
-    return norm.add(addGradient);
-  }
-
-  private NormLayer norm(String name, Variable x, String gradient) {
-    return new NormLayer(tape, config.norm(), config.width(), name, x, gradient);
+  private Variable norm(String name, Variable x, String gradient, boolean addGradient) {
+    return NormLayer.add(tape, config.norm(), config.width(), name, x, gradient, addGradient);
   }
 
   /** The last projection of x in the forward pass is the first to give it a gradient. */
   private void attention(String name, Variable x, boolean addGradient, Variable y, boolean add) {
-    boolean gated = config.headGate() != Gate.NONE;
     Variable v = tape.linear(Part.ATTENTION, name + ".v_proj", x, true, "v");
     Variable k = rotated(name, "k", x, true);
-    Variable q = rotated(name, "q", x, addGradient || gated);
+    Variable q = rotated(name, "q", x, addGradient);
     Variable context = tape.variable(q.values.columns, "context");
     new Attention(tape, q, k, v, context);
-    if (gated) {
-      Variable z = tape.linear(Part.ATTENTION, name + ".g_proj", x, addGradient, "gated");
-      context = headNorm(config.headOutputNorm(), name + ".o_norm", context, "gated").addGated(z);
-    }
     tape.linear(Part.ATTENTION, name + ".o_proj", context, false, y, add);
   }
 
@@ -100,14 +84,11 @@ final class Block {
     String prefix = name + "." + which;
     Variable heads = tape.linear(Part.ATTENTION, prefix + "_proj", x, addGradient, which);
     if (config.queryKeyNorm()) {
-      heads = headNorm(config.headNorm(), prefix + "_norm", heads, which).add(false);
+      int width = config.headWidth();
+      heads = NormLayer.add(tape, config.headNorm(), width, prefix + "_norm", heads, which, false);
     }
     rotary.add(heads);
     return heads;
-  }
-
-  private NormLayer headNorm(NormSpec norm, String name, Variable x, String gradient) {
-    return new NormLayer(tape, norm, config.headWidth(), name, x, gradient);
   }
 
   private void mlp(String name, Variable x, boolean addGradient, Variable y, boolean add) {

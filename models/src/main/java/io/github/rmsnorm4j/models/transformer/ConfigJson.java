@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.internal.ConfigFields;
 
@@ -14,7 +13,6 @@ final class ConfigJson {
   static final String NO_NORM = "none";
   static final String PLACEMENT = "rmsnorm4j_placement";
   static final String QUERY_KEY_NORM = "rmsnorm4j_query_key_norm";
-  static final String HEAD_GATE = "rmsnorm4j_head_gate";
 
   /** No text in it needs an escape. */
   private static final String FILE =
@@ -37,8 +35,7 @@ final class ConfigJson {
         "initializer_range" : %s,
         "torch_dtype" : "float32",%s
         "rmsnorm4j_placement" : "%s",
-        "rmsnorm4j_query_key_norm" : %s,
-        "rmsnorm4j_head_gate" : "%s"
+        "rmsnorm4j_query_key_norm" : %s
       }
       """;
 
@@ -56,7 +53,7 @@ final class ConfigJson {
             && norm.epsilon().isPresent()
             && norm.equals(NormSpec.RMSNORM.withEpsilon(norm.epsilon().getAsDouble()));
     String type = "\"rmsnorm4j\"";
-    if (usual && config.placement() == Placement.PRE && config.headGate() == Gate.NONE) {
+    if (usual && config.placement() == Placement.PRE) {
       String published = "\"%s\",\n  \"architectures\" : [ \"%sForCausalLM\" ]";
       type =
           config.queryKeyNorm()
@@ -80,7 +77,6 @@ final class ConfigJson {
         config.initialRange(),
         usual ? "" : own,
         ConfigFields.label(config.placement()),
-        config.queryKeyNorm(),
-        ConfigFields.label(config.headGate()));
+        config.queryKeyNorm());
   }
 }

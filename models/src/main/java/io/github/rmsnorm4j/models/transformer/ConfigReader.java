@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Printable;
@@ -84,7 +83,6 @@ record ConfigReader(
         norm(),
         fields.choice(ConfigJson.PLACEMENT, Placement.values(), Placement.PRE),
         fields.flag(ConfigJson.QUERY_KEY_NORM, type.equals("qwen3")),
-        fields.choice(ConfigJson.HEAD_GATE, Gate.values(), Gate.NONE),
         fields.number("initializer_range", 0.02),
         form());
   }
@@ -192,6 +190,7 @@ record ConfigReader(
   private Object fixed(String name) {
     return switch (name) {
       case "scale_attn_weights" -> true;
+      case "rmsnorm4j_head_gate" -> "none"; // Of models that were here once.
       case "scale_attn_by_inverse_layer_idx", "add_cross_attention" -> false;
       case "hidden_act", "hidden_activation" -> llama ? "silu" : null;
       case "attention_bias", "mlp_bias", "use_sliding_window" -> llama ? false : null;

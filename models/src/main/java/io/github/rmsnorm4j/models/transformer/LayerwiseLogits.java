@@ -26,9 +26,8 @@ import java.util.stream.IntStream;
  *
  * <p>With T tokens of a model of width d, with F elements in its MLP and H heads of width d / H, a
  * call takes native memory for one block in float32 and for about {@code T (9 d + 4 F + T H)} more
- * float32 numbers, {@code 2 T d} more with a gate of heads, or for 16 MiB of the head. It takes
- * heap for the logits, and for copies of 16 MiB of a matrix, or of one row of it where that is
- * longer.
+ * float32 numbers, or for 16 MiB of the head. It takes heap for the logits, and for copies of 64
+ * rows of a matrix.
  *
  * <p>Each call reads the whole model, except that of the embedding it reads the rows of the tokens.
  * It computes in plain Java, on one thread. The logits have the bits of a {@link Model} with {@link
@@ -43,7 +42,7 @@ public final class LayerwiseLogits implements Closeable {
 
   private LayerwiseLogits(StoredWeights stored) {
     this.stored = stored;
-    config = stored.config;
+    config = stored.config();
   }
 
   /**
@@ -75,7 +74,7 @@ public final class LayerwiseLogits implements Closeable {
     ModelConfig config = ModelFolder.config(folder);
     TensorFile file = ModelFolder.openTensors(folder);
     try {
-      return new LayerwiseLogits(new StoredWeights(file, config));
+      return new LayerwiseLogits(StoredWeights.of(file, config));
     } catch (Throwable e) {
       file.close();
       throw e;
@@ -104,18 +103,17 @@ public final class LayerwiseLogits implements Closeable {
    */
   public float[] logits(int[] tokens, MatrixChange change) throws IOException {
     check(tokens);
-    TensorReader reader = new TensorReader(stored.file, change);
     try (Arena arena = Arena.ofShared()) {
       Matrix stream = Matrix.allocate(arena, tokens.length, config.width());
-      embed(reader, tokens, stream);
+      embed(change, tokens, stream);
       List<String> blocks =
           IntStream.range(0, config.layers()).mapToObj(ParameterLayout::block).toList();
-      run(reader, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
+      run(change, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
       if (config.hasFinalNorm()) {
         String norm = ParameterLayout.FINAL_NORM;
-        run(reader, stream, List.of(norm), (tape, x) -> new Block(tape).finalNorm(x));
+        run(change, stream, List.of(norm), (tape, x) -> new Block(tape).finalNorm(x));
       }
-      return head(reader, stream);
+      return head(change, stream);
     }
   }
 
@@ -128,16 +126,16 @@ public final class LayerwiseLogits implements Closeable {
     Model.requireTokens("tokens", tokens, 0, config.vocabulary());
   }
 
-  private void embed(TensorReader reader, int[] tokens, Matrix stream) throws IOException {
+  private void embed(MatrixChange change, int[] tokens, Matrix stream) throws IOException {
     long bytes = (long) config.width() * Float.BYTES;
     for (int n = 0; n < tokens.length; n++) {
       MemorySegment row = stream.segment.asSlice(n * bytes, bytes);
-      stored.readRows(reader, ParameterLayout.EMBEDDING, tokens[n], row);
+      stored.readRows(ParameterLayout.EMBEDDING, tokens[n], change, row);
     }
     if (config.form().learnedPositions()) {
       try (Arena arena = Arena.ofShared()) {
         Matrix positions = Matrix.allocate(arena, stream.rows, stream.columns);
-        stored.readRows(reader, ParameterLayout.POSITIONS, 0, positions.segment);
+        stored.readRows(ParameterLayout.POSITIONS, 0, change, positions.segment);
         stream.add(positions);
       }
     }
@@ -145,7 +143,7 @@ public final class LayerwiseLogits implements Closeable {
 
   /** Runs layers of the same shapes, each in the memory of the one before it. */
   private void run(
-      TensorReader reader,
+      MatrixChange change,
       Matrix stream,
       List<String> names,
       BiFunction<Tape, Variable, Variable> layer)
@@ -154,7 +152,7 @@ public final class LayerwiseLogits implements Closeable {
         Tape tape = new Tape(weights, stream.rows)) {
       Variable y = layer.apply(tape, new Variable(stream, () -> stream));
       for (String name : names) {
-        reader.read(stored.tensors(parameters(name)), weights.values());
+        stored.read(parameters(name), change, weights.values());
         tape.forward();
         stream.copyFrom(y.values);
       }
@@ -166,7 +164,7 @@ public final class LayerwiseLogits implements Closeable {
         config.parameters().stream().filter(p -> p.name().startsWith(name + ".")).toList());
   }
 
-  private float[] head(TensorReader reader, Matrix stream) throws IOException {
+  private float[] head(MatrixChange change, Matrix stream) throws IOException {
     String name = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
     int d = config.width();
     int most = Math.min(config.vocabulary(), Math.max(1, HEAD_PIECE / d));
@@ -176,7 +174,7 @@ public final class LayerwiseLogits implements Closeable {
       Matrix y = Matrix.allocate(arena, stream.rows, most);
       for (int first = 0; first < config.vocabulary(); first += most) {
         int rows = Math.min(most, config.vocabulary() - first);
-        stored.readRows(reader, name, first, piece.block(0, 0, rows, d).segment);
+        stored.readRows(name, first, change, piece.block(0, 0, rows, d).segment);
         MatrixProduct.PLAIN_JAVA.multiply(stream, false, piece, true, 1, 0, y);
         for (int n = 0; n < y.rows; n++) {
           int to = n * config.vocabulary() + first;
@@ -191,6 +189,6 @@ public final class LayerwiseLogits implements Closeable {
   /** Closes the file. */
   @Override
   public void close() throws IOException {
-    stored.file.close();
+    stored.file().close();
   }
 }

@@ -31,9 +31,6 @@ import java.util.List;
  *     bias; null for none: what a norm would be given goes on as it is
  * @param placement where blocks have norms
  * @param queryKeyNorm whether each query and key head has an RMSNorm before its rotation
- * @param headGate the gate of the output of each attention head, which then has an RMSNorm, too:
- *     {@code norm(o) * silu(z)} with {@link Gate#SILU}, z being a projection of the attention's
- *     input; {@link Gate#NONE} for no gate and no norm there
  * @param initialRange standard deviation of initial matrices and embeddings
  * @param form what the blocks are made of, apart from their norms
  */
@@ -51,7 +48,6 @@ public record ModelConfig(
     NormSpec norm,
     Placement placement,
     boolean queryKeyNorm,
-    Gate headGate,
     double initialRange,
     BlockForm form) {
 
@@ -85,8 +81,8 @@ public record ModelConfig(
         "initialRange",
         initialRange,
         FINITE);
-    if (placement == null || form == null || headGate == null) {
-      throw new IllegalArgumentException("placement, headGate and form must not be null");
+    if (placement == null || form == null) {
+      throw new IllegalArgumentException("placement and form must not be null");
     }
     if (norm != null) {
       require(norm.gate() == Gate.NONE, "norm", norm, "have no gate");
@@ -136,7 +132,6 @@ public record ModelConfig(
         norm,
         placement,
         queryKeyNorm,
-        headGate,
         initialRange,
         form);
   }
@@ -157,14 +152,6 @@ public record ModelConfig(
     return norm.kind() == NormSpec.Kind.RMS_NORM
         ? norm.withPart(RowPart.WHOLE)
         : NormSpec.RMSNORM.withEpsilon(norm.epsilon(ElementType.FLOAT32));
-  }
-
-  /**
-   * {@return the norm of the outputs of attention heads, where they have a gate: {@link #headNorm}
-   * with this gate}
-   */
-  public NormSpec headOutputNorm() {
-    return headNorm().withGate(headGate);
   }
 
   /** Whether the last block is followed by a norm; after {@link Placement#POST} it ends in one. */

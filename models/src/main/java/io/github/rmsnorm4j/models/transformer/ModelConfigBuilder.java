@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.models.transformer;
 
 import static io.github.rmsnorm4j.models.internal.Requirement.require;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 
 /** Collects what a {@link ModelConfig} is made of, whose components have the same names. */
@@ -20,7 +19,6 @@ public final class ModelConfigBuilder {
   private NormSpec norm = NormSpec.RMSNORM;
   private Placement placement = Placement.PRE;
   private boolean queryKeyNorm;
-  private Gate headGate = Gate.NONE;
   private double initialRange = 0.02;
   private BlockForm form = BlockForm.LLAMA;
 
@@ -126,16 +124,6 @@ public final class ModelConfigBuilder {
   /**
    * {@return this builder}
    *
-   * @param headGate {@link Gate#NONE} by default
-   */
-  public ModelConfigBuilder headGate(Gate headGate) {
-    this.headGate = headGate;
-    return this;
-  }
-
-  /**
-   * {@return this builder}
-   *
    * @param initialRange 0.02 by default
    */
   public ModelConfigBuilder initialRange(double initialRange) {
@@ -178,7 +166,6 @@ public final class ModelConfigBuilder {
         norm,
         placement,
         queryKeyNorm,
-        headGate,
         initialRange,
         form);
   }

@@ -85,7 +85,7 @@ public final class ModelFolder {
   public static Weights load(Path folder) throws IOException {
     ModelConfig config = config(folder);
     try (TensorFile file = openTensors(folder)) {
-      return new StoredWeights(file, config).all();
+      return StoredWeights.of(file, config).all();
     }
   }
 

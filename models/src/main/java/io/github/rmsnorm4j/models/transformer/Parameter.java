@@ -10,17 +10,16 @@ import java.util.List;
  * @param name as Hugging Face's models have it
  * @param shape one axis for gains and biases, two for matrices: outputs, inputs
  * @param offset index of its first element in a model's memory
- * @param role what it does
  */
-public record Parameter(String name, List<Integer> shape, long offset, Role role) {
-  /** What a tensor does, which decides how it begins and whether it decays. */
-  public enum Role {
-    /** A projection or an embedding: begins random, decays. */
-    MATRIX,
-    /** A norm's gain: begins at 1, does not decay. */
-    GAIN,
-    /** A norm's bias: begins at 0, does not decay. */
-    BIAS
+public record Parameter(String name, List<Integer> shape, long offset) {
+  /** {@return whether it is a projection or an embedding, which begins random and decays} */
+  public boolean isMatrix() {
+    return shape.size() > 1;
+  }
+
+  /** {@return whether it is a norm's gain, which begins at 1; what is neither, a bias, at 0} */
+  public boolean isGain() {
+    return !isMatrix() && name.endsWith(".weight");
   }
 
   /** {@return how many numbers it holds: the product of the shape} */
@@ -34,7 +33,7 @@ public record Parameter(String name, List<Integer> shape, long offset, Role role
   }
 
   int rows() {
-    return shape.size() == 1 ? 1 : shape.getFirst();
+    return isMatrix() ? shape.getFirst() : 1;
   }
 
   int columns() {

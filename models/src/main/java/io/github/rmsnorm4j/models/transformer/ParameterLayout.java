@@ -1,19 +1,16 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
-import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * The tensors of a model under the names that Hugging Face's Llama has for them.
  *
- * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, g_proj and
- * o_norm of the gated layers in Flash Linear Attention, and the four norms of a Gemma 2 block. With
- * norms before and after, post_attention_layernorm is thus the one behind the attention, in Llama's
- * own placement the one before the MLP.
+ * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, and the four
+ * norms of a Gemma 2 block. With norms before and after, post_attention_layernorm is thus the one
+ * behind the attention, in Llama's own placement the one before the MLP.
  */
 final class ParameterLayout {
   static final String EMBEDDING = "model.embed_tokens";
@@ -63,12 +60,8 @@ final class ParameterLayout {
     linear(attention + "v_proj", keys, d, biases.ofQueryKeyValue());
     linear(attention + "o_proj", d, queries, biases.ofOutput());
     if (config.queryKeyNorm()) {
-      add(attention + "q_norm.weight", Role.GAIN, config.headWidth());
-      add(attention + "k_norm.weight", Role.GAIN, config.headWidth());
-    }
-    if (config.headGate() != Gate.NONE) {
-      linear(attention + "g_proj", queries, d, false);
-      add(attention + "o_norm.weight", Role.GAIN, config.headWidth());
+      add(attention + "q_norm.weight", config.headWidth());
+      add(attention + "k_norm.weight", config.headWidth());
     }
     if (config.form().mlp() == MlpKind.SWIGLU) {
       linear(block + "mlp.gate_proj", config.mlpWidth(), d, biases.ofMlp());
@@ -99,29 +92,29 @@ final class ParameterLayout {
   }
 
   private void norm(String name, ModelConfig config) {
-    add(name + ".weight", Role.GAIN, config.width());
+    add(name + ".weight", config.width());
     if (config.norm().kind() == NormSpec.Kind.LAYER_NORM || config.form().normBias()) {
-      add(name + ".bias", Role.BIAS, config.width());
+      add(name + ".bias", config.width());
     }
   }
 
   private void linear(String name, int outputs, int inputs, boolean biased) {
-    add(name + ".weight", Role.MATRIX, outputs, inputs);
+    add(name + ".weight", outputs, inputs);
     if (biased) {
-      add(name + ".bias", Role.BIAS, outputs);
+      add(name + ".bias", outputs);
     }
   }
 
-  private void add(String name, Role role, Integer... shape) {
+  private void add(String name, Integer... shape) {
     long offset = parameters.isEmpty() ? 0 : end(parameters);
-    parameters.add(new Parameter(name, List.of(shape), offset, role));
+    parameters.add(new Parameter(name, List.of(shape), offset));
   }
 
   /** Tensors that follow one another, moved so that the first begins at 0. */
   static List<Parameter> moved(List<Parameter> parameters) {
     long first = parameters.getFirst().offset();
     return parameters.stream()
-        .map(p -> new Parameter(p.name(), p.shape(), p.offset() - first, p.role()))
+        .map(p -> new Parameter(p.name(), p.shape(), p.offset() - first))
         .toList();
   }
 

@@ -25,7 +25,7 @@ public final class Stories260K {
     Path config = Path.of(FOLDER, "config.json");
     try (TensorFile file = TensorFile.of(Path.of(FOLDER, name), resource(name))) {
       ModelConfig model = ConfigReader.read(config, JsonFile.read(config, resource("config.json")));
-      return new StoredWeights(file, model).all();
+      return StoredWeights.of(file, model).all();
     }
   }
 

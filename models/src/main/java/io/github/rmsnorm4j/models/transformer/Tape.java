@@ -22,6 +22,9 @@ final class Tape implements AutoCloseable {
         throw new IllegalStateException("this layer has no backward pass");
       };
 
+  /** Of layers that change no gradient. */
+  static final Runnable NOTHING = () -> {};
+
   final ModelConfig config;
   final Weights weights;
   final int batch;

@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
-import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -68,13 +67,9 @@ public final class Weights implements AutoCloseable {
       SeededRandom random = new SeededRandom(seed, stream(parameter.name()));
       Floats tensor = new Floats(values(parameter));
       for (long i = 0; i < parameter.elements(); i++) {
-        float value =
-            switch (parameter.role()) {
-              case GAIN -> 1;
-              case BIAS -> 0;
-              case MATRIX -> (float) (random.nextGaussian() * config.initialRange());
-            };
-        tensor.set(i, value);
+        boolean drawn = parameter.isMatrix();
+        double value = drawn ? random.nextGaussian() * config.initialRange() : 0;
+        tensor.set(i, parameter.isGain() ? 1 : (float) value);
       }
     }
     return this;
@@ -100,7 +95,7 @@ public final class Weights implements AutoCloseable {
   public Weights copyFor(ModelConfig other) {
     for (Parameter parameter : other.parameters()) {
       List<Integer> shape = parameter.shape();
-      if (parameter.role() == Role.MATRIX && !parameter(parameter.name()).shape().equals(shape)) {
+      if (parameter.isMatrix() && !parameter(parameter.name()).shape().equals(shape)) {
         throw new IllegalArgumentException(
             "%s has the shape %s, the other config's is %s"
                 .formatted(parameter.name(), parameter(parameter.name()).shape(), shape));
@@ -119,7 +114,7 @@ public final class Weights implements AutoCloseable {
   /** Sets all gains to 1, so that no norm has an effect of its gain. */
   public void setGainsToOne() {
     for (Parameter parameter : parameters) {
-      if (parameter.role() == Role.GAIN) {
+      if (parameter.isGain()) {
         Floats gain = new Floats(values(parameter));
         for (long i = 0; i < parameter.elements(); i++) {
           gain.set(i, 1);
@@ -149,8 +144,7 @@ public final class Weights implements AutoCloseable {
    * @throws IOException if they cannot be read
    */
   public void read(TensorFile file, String prefix) throws IOException {
-    List<StoredTensor> tensors = Naming.tensors(config, parameters, prefix);
-    new TensorReader(file, MatrixChange.NONE).read(tensors, values);
+    new StoredWeights(file, config, prefix).read(parameters, MatrixChange.NONE, values);
   }
 
   /** {@return what the model is made of} */

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
@@ -27,7 +26,7 @@ final class Configs {
     return matrix.floats().get((long) row * matrix.stride + column);
   }
 
-  /** Every norm at every place, and every gate; grouped heads, tied heads, head norms in turn. */
+  /** Every norm at every place; grouped heads, tied heads, head norms in turn. */
   static List<ModelConfig> all() {
     List<ModelConfig> all = new ArrayList<>();
     for (String norm :
@@ -44,12 +43,6 @@ final class Configs {
                 .build());
       }
     }
-    ModelConfigBuilder gated = tiny().keyValueHeads(2).queryKeyNorm(true);
-    all.add(gated.norm(NormSpec.parse("rmsnorm(eps=1e-3)")).headGate(Gate.SILU).build());
-    all.add(gated.placement(Placement.SANDWICH).headGate(Gate.SILU_BEFORE).build());
-    gated.placement(Placement.POST).norm(NormSpec.parse("layernorm(eps=1e-3)"));
-    all.add(gated.headGate(Gate.SIGMOID).build());
-    all.add(tiny().norm(null).headGate(Gate.SILU).build());
     return all;
   }
 
@@ -58,7 +51,7 @@ final class Configs {
     Weights weights = new Weights(config).initialise(seed);
     SeededRandom random = new SeededRandom(seed, -1);
     for (Parameter parameter : weights.parameters()) {
-      if (parameter.role() != Parameter.Role.MATRIX) {
+      if (!parameter.isMatrix()) {
         Floats values = new Floats(weights.values(parameter));
         for (int i = 0; i < parameter.elements(); i++) {
           values.set(i, values.get(i) + (float) (0.3 * random.nextGaussian()));

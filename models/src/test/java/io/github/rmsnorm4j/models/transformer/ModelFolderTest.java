@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
@@ -71,9 +70,6 @@ class ModelFolderTest {
         .contains("\"model_type\" : \"qwen3\"", "\"Qwen3ForCausalLM\"");
     assertThat(ConfigJson.write(Configs.tiny().placement(Placement.SANDWICH).build()))
         .contains("\"model_type\" : \"rmsnorm4j\"")
-        .doesNotContain("architectures");
-    assertThat(ConfigJson.write(Configs.tiny().headGate(Gate.SILU).build()))
-        .contains("\"model_type\" : \"rmsnorm4j\"", "\"rmsnorm4j_head_gate\" : \"silu\"")
         .doesNotContain("architectures");
   }
 
@@ -242,7 +238,7 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"sliding_window\": 4 | has a sliding_window",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | norm is 'batch_norm', it may be rmsnorm",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"rmsnorm(gate=silu)\" | norm is rmsnorm(gate=silu), it must have no gate",
-        "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"gelu\" | rmsnorm4j_head_gate is gelu, it must be one of [none, silu, sigmoid, silu_before]",
+        "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"silu\" | rmsnorm4j_head_gate is silu, it must be none",
         "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
         "\"bfloat16\"} | \"bfloat16\"} {} | continues after its end",

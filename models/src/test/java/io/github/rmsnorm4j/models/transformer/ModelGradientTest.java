@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ModelGradientTest {
   private static final long SEED = 20_261_121;
 
-  /** A larger one has an error of its own above the bound, with gates. */
+  /** A larger one has an error of its own above the bound. */
   private static final double STEP = 1e-5;
 
   private static final int PER_TENSOR = 25;

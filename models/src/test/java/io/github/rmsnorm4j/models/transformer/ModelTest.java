@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.models.transformer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -34,8 +33,6 @@ class ModelTest {
         .isEqualTo(matrices + 9 * 24);
     assertThat(builder.queryKeyNorm(true).tied(false).build().parameterCount())
         .isEqualTo(matrices + 9 * 24 + 2 * 2 * 4 + 11 * 12);
-    assertThat(builder.headGate(Gate.SILU).build().parameterCount())
-        .isEqualTo(matrices + 9 * 24 + 2 * 2 * 4 + 11 * 12 + 2 * (12 * 16 + 4));
   }
 
   /** SmolLM2-135M, as its card has it. */
@@ -212,7 +209,7 @@ class ModelTest {
     assertThatThrownBy(() -> Configs.tiny().norm(none).build())
         .hasMessage("part is 1/13 down, it must leave at least one of the 12 elements of a row");
     assertThatThrownBy(() -> Configs.tiny().placement(null).build())
-        .hasMessage("placement, headGate and form must not be null");
+        .hasMessage("placement and form must not be null");
     assertThatThrownBy(() -> Configs.tiny().placement(Placement.POST).form(form(0.5, true)).build())
         .hasMessage("placement is POST, it must be PRE in parallel blocks");
     assertThatThrownBy(() -> Configs.tiny().form(form(0.3, false)).build())

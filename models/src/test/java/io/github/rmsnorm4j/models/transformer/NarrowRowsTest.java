@@ -119,7 +119,7 @@ class NarrowRowsTest {
         norm.withParameters(gain, null).apply(rows, rows);
       }
 
-      Matrix y = new NormLayer(tape, spec, WIDTH, "model.norm", input, "y").add(false).values;
+      Matrix y = NormLayer.add(tape, spec, WIDTH, "model.norm", input, "y", false).values;
       tape.forward();
       for (int i = 0; i < bits.length; i++) {
         assertThat(Configs.element(y, i / WIDTH, i % WIDTH))

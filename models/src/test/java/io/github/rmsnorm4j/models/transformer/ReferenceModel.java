@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.NormSpec;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -139,43 +138,7 @@ final class ReferenceModel {
         }
       }
     }
-    return linear(gated(context, x, name), name + "o_proj");
-  }
-
-  /** Each head's output normalised and gated, if it has a gate. */
-  private double[][] gated(double[][] context, double[][] x, String name) {
-    if (config.headGate() == Gate.NONE) {
-      return context;
-    }
-    int h = config.headWidth();
-    double[] gain = tensors.get(name + "o_norm.weight");
-    double[][] z = linear(x, name + "g_proj");
-    double[][] y = new double[sequence][context[0].length];
-    for (int t = 0; t < sequence; t++) {
-      for (int first = 0; first < y[t].length; first += h) {
-        double[] input = new double[h];
-        double square = 0;
-        for (int i = 0; i < h; i++) {
-          double silu = z[t][first + i] / (1 + Math.exp(-z[t][first + i]));
-          input[i] = context[t][first + i] * (config.headGate() == Gate.SILU_BEFORE ? silu : 1);
-          square += input[i] * input[i] / h;
-        }
-        double root = Math.sqrt(square + config.headNorm().epsilon().orElseThrow());
-        for (int i = 0; i < h; i++) {
-          double sigmoid = 1 / (1 + Math.exp(-z[t][first + i]));
-          y[t][first + i] =
-              input[i]
-                  / root
-                  * gain[i]
-                  * switch (config.headGate()) {
-                    case SILU -> z[t][first + i] * sigmoid;
-                    case SIGMOID -> sigmoid;
-                    default -> 1;
-                  };
-        }
-      }
-    }
-    return y;
+    return linear(context, name + "o_proj");
   }
 
   /** Each head normalised, if heads are, and turned by its position. */

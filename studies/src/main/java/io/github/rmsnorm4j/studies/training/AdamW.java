@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.studies.training;
 
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.transformer.Parameter;
-import io.github.rmsnorm4j.models.transformer.Parameter.Role;
 import io.github.rmsnorm4j.models.transformer.Weights;
 import java.util.List;
 
@@ -74,7 +73,7 @@ final class AdamW implements AutoCloseable {
     // Without an iterator, so that a step makes no object.
     for (int i = 0; i < tensors.size(); i++) {
       Learned tensor = tensors.get(i);
-      float keep = tensor.parameter.role() == Role.MATRIX ? kept : 1;
+      float keep = tensor.parameter.isMatrix() ? kept : 1;
       update(tensor, (float) scale, keep, stepSize, root2);
     }
   }
