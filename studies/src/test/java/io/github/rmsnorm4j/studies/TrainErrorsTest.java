@@ -248,7 +248,7 @@ class TrainErrorsTest {
     Path state = folder.resolve("state");
     assertThat(train().status()).isZero();
     Path checkpoint = state.resolve("reported-rms-norm-pre-2-0.002-2.safetensors");
-    ModelConfig wide = ModelConfig.builder(32, 16, 2, 2).maxPositions(32).build();
+    ModelConfig wide = ModelConfig.of(32, 16, 2, 2, o -> o.maxPositions = 32);
     String history =
         "{\"losses\": [], \"millis\": [], \"partMillis\": [0, 0, 0, 0], \"before\": []}";
     try (Weights weights = new Weights(wide).initialise(1);

@@ -50,16 +50,21 @@ class TransformerTest {
       for (Placement placement : Placement.values()) {
         for (int choice = 0; choice < 8; choice++) {
           configs.add(
-              ModelConfig.builder(29, 24, 3, 4)
-                  .headWidth(8)
-                  .mlpWidth(40)
-                  .norm(norm.equals("none") ? null : NormSpec.parse(norm))
-                  .placement(placement)
-                  .initialRange(0.2)
-                  .tied((choice & 1) != 0)
-                  .queryKeyNorm((choice & 2) != 0)
-                  .keyValueHeads((choice & 4) != 0 ? 2 : 4)
-                  .build());
+              ModelConfig.of(
+                  29,
+                  24,
+                  3,
+                  4,
+                  o -> {
+                    o.headWidth = 8;
+                    o.mlpWidth = 40;
+                    o.norm = norm.equals("none") ? null : NormSpec.parse(norm);
+                    o.placement = placement;
+                    o.initialRange = 0.2;
+                    o.tied = (choice & 1) != 0;
+                    o.queryKeyNorm = (choice & 2) != 0;
+                    o.keyValueHeads = (choice & 4) != 0 ? 2 : 4;
+                  }));
         }
       }
     }
@@ -103,14 +108,19 @@ class TransformerTest {
             boolean isRmsNorm = norm != null && norm.kind() == NormSpec.Kind.RMS_NORM;
             boolean parallel = configs.size() / 3 % 2 == 0;
             configs.add(
-                ModelConfig.builder(29, 48, 2, 6)
-                    .mlpWidth(40)
-                    .maxPositions(SEQUENCE)
-                    .norm(norm)
-                    .initialRange(0.2)
-                    .tied(configs.size() % 2 == 0)
-                    .form(new BlockForm(mlp, biases, share, parallel, isRmsNorm))
-                    .build());
+                ModelConfig.of(
+                    29,
+                    48,
+                    2,
+                    6,
+                    o -> {
+                      o.mlpWidth = 40;
+                      o.maxPositions = SEQUENCE;
+                      o.norm = norm;
+                      o.initialRange = 0.2;
+                      o.tied = configs.size() % 2 == 0;
+                      o.form = new BlockForm(mlp, biases, share, parallel, isRmsNorm);
+                    }));
           }
         }
       }

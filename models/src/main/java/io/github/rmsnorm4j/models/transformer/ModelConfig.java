@@ -13,6 +13,7 @@ import io.github.rmsnorm4j.formats.Tensor;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * What a model is made of: all that decides its tensors' shapes and its formula.
@@ -99,16 +100,20 @@ public record ModelConfig(
   }
 
   /**
-   * {@return a builder of a config: a Llama with tied embeddings, unless told otherwise}
+   * {@return a config}
    *
    * @param vocabulary how many tokens there are
-   * @param width elements of a token's row; heads must divide it unless {@link
-   *     ModelConfigBuilder#headWidth} is set
+   * @param width elements of a token's row; heads must divide it unless headWidth is set
    * @param layers how many blocks
    * @param heads query heads
+   * @param choose sets the options that are not to stay as they are
+   * @throws IllegalArgumentException if it is no model
    */
-  public static ModelConfigBuilder builder(int vocabulary, int width, int layers, int heads) {
-    return new ModelConfigBuilder(vocabulary, width, layers, heads);
+  public static ModelConfig of(
+      int vocabulary, int width, int layers, int heads, Consumer<ModelOptions> choose) {
+    ModelOptions options = new ModelOptions(vocabulary, width, layers, heads);
+    choose.accept(options);
+    return options.build();
   }
 
   /**

@@ -14,7 +14,8 @@ final class NormLayer {
 
   /**
    * Puts {@code y = norm(x)} on the tape; x must stay as it is until the backward pass. Gain and
-   * bias are rows of the model's weights: each call reads them there, as they change with each step.
+   * bias are rows of the model's weights: each call reads them there, as they change with each
+   * step.
    *
    * @param width of the rows, of which x may have several side by side
    * @param gradient names the memory of dy

@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * The tensors of a model under the names that Hugging Face's Llama has for them.
  *
- * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, and the four
- * norms of a Gemma 2 block. With norms before and after, post_attention_layernorm is thus the one
- * behind the attention, in Llama's own placement the one before the MLP.
+ * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, and the
+ * four norms of a Gemma 2 block. With norms before and after, post_attention_layernorm is thus the
+ * one behind the attention, in Llama's own placement the one before the MLP.
  */
 final class ParameterLayout {
   static final String EMBEDDING = "model.embed_tokens";

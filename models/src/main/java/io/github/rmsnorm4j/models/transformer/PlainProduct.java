@@ -36,7 +36,9 @@ final class PlainProduct implements MatrixProduct {
     }
   }
 
-  /** Some columns of op(b), row by row without gaps: loops over arrays are fast in every process. */
+  /**
+   * Some columns of op(b), row by row without gaps: loops over arrays are fast in every process.
+   */
   private static float[] columns(Matrix b, boolean transposeB, int first, int count) {
     int rows = transposeB ? b.columns : b.rows;
     float[] copy = new float[Math.multiplyExact(rows, count)];

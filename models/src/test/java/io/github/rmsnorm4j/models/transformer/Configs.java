@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Models small enough for tests, and batches for them. */
 final class Configs {
@@ -18,8 +19,22 @@ final class Configs {
 
   private Configs() {}
 
-  static ModelConfigBuilder tiny() {
-    return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).initialRange(0.3);
+  static ModelConfig tiny() {
+    return tiny(o -> {});
+  }
+
+  static ModelConfig tiny(Consumer<ModelOptions> choose) {
+    return ModelConfig.of(
+        11,
+        12,
+        2,
+        4,
+        o -> {
+          o.headWidth = 4;
+          o.mlpWidth = 10;
+          o.initialRange = 0.3;
+          choose.accept(o);
+        });
   }
 
   static float element(Matrix matrix, int row, int column) {
@@ -34,13 +49,14 @@ final class Configs {
       for (Placement placement : Placement.values()) {
         int i = all.size();
         all.add(
-            tiny()
-                .norm(norm.isEmpty() ? null : NormSpec.parse(norm))
-                .placement(placement)
-                .tied(i % 2 == 0)
-                .queryKeyNorm(i / 2 % 2 == 0)
-                .keyValueHeads(i % 3 == 0 ? 4 : i % 3)
-                .build());
+            tiny(
+                o -> {
+                  o.norm = norm.isEmpty() ? null : NormSpec.parse(norm);
+                  o.placement = placement;
+                  o.tied = i % 2 == 0;
+                  o.queryKeyNorm = i / 2 % 2 == 0;
+                  o.keyValueHeads = i % 3 == 0 ? 4 : i % 3;
+                }));
       }
     }
     return all;

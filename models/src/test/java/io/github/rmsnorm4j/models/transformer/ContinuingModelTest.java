@@ -41,7 +41,12 @@ class ContinuingModelTest {
   void theBitsOfOnePassWithNarrowRows(ElementType type, CastOrder order) {
     Arithmetic narrow = Arithmetic.PLAIN.withNormRows(type);
     NormSpec norm = NormSpec.RMSNORM.withCastOrder(order);
-    ModelConfig config = Configs.tiny().norm(norm).queryKeyNorm(true).build();
+    ModelConfig config =
+        Configs.tiny(
+            o -> {
+              o.norm = norm;
+              o.queryKeyNorm = true;
+            });
     try (Weights weights = Configs.weights(config, 3)) {
       int[] tokens = Configs.tokens(config, T, 4);
       float[][] expected = inOnePass(weights, tokens, narrow);
@@ -54,7 +59,16 @@ class ContinuingModelTest {
   @CsvSource({"FLOAT32, ONNX", "FLOAT16, FLOAT32", "BFLOAT16, LLAMA"})
   void theBackendOfTheNormsChangesNoBit(ElementType type, CastOrder order) {
     NormSpec norm = NormSpec.RMSNORM.withCastOrder(order);
-    ModelConfig config = ModelConfig.builder(11, 64, 2, 4).norm(norm).initialRange(0.3).build();
+    ModelConfig config =
+        ModelConfig.of(
+            11,
+            64,
+            2,
+            4,
+            o -> {
+              o.norm = norm;
+              o.initialRange = 0.3;
+            });
     try (Weights weights = Configs.weights(config, 3)) {
       int[] tokens = Configs.tokens(config, T, 4);
       float[][] expected = oneByOne(weights, tokens, Arithmetic.PLAIN.withNormRows(type));
@@ -94,7 +108,7 @@ class ContinuingModelTest {
 
   @Test
   void theLossIsThatOfOnePass() {
-    ModelConfig config = Configs.tiny().build();
+    ModelConfig config = Configs.tiny();
     int[] tokens = Configs.tokens(config, T, 4);
     int[] targets = Configs.tokens(config, T, 5);
     try (Weights weights = Configs.weights(config, 3);
@@ -112,7 +126,7 @@ class ContinuingModelTest {
 
   @Test
   void anObserverSeesOneRowAtATime() {
-    ModelConfig config = Configs.tiny().build();
+    ModelConfig config = Configs.tiny();
     List<Integer> depths = new ArrayList<>();
     try (Weights weights = Configs.weights(config, 3);
         Model model = Model.continuing(weights, T, Arithmetic.PLAIN)) {
@@ -137,7 +151,7 @@ class ContinuingModelTest {
 
   @Test
   void positionsEndAndNothingGoesBack() {
-    ModelConfig config = Configs.tiny().maxPositions(2).build();
+    ModelConfig config = Configs.tiny(o -> o.maxPositions = 2);
     try (Weights weights = Configs.weights(config, 3);
         Model model = Model.continuing(weights, 2, Arithmetic.PLAIN);
         Model narrow =

@@ -144,7 +144,12 @@ class GptLayoutsTest {
   void qwen2HasBiasesOfQueriesKeysAndValues() throws IOException {
     BlockForm form =
         new BlockForm(MlpKind.SWIGLU, BlockForm.Biases.QUERY_KEY_VALUE, 1, false, false);
-    ModelConfig config = Configs.tiny().keyValueHeads(2).form(form).build();
+    ModelConfig config =
+        Configs.tiny(
+            o -> {
+              o.keyValueHeads = 2;
+              o.form = form;
+            });
     try (Weights weights = Configs.weights(config, SEED)) {
       saveAsQwen2(weights);
       int[] tokens = {3, 1, 4, 1, 5};
@@ -163,7 +168,7 @@ class GptLayoutsTest {
 
   /** A folder that this library does not save. */
   private void saveAsQwen2(Weights weights) throws IOException {
-    String text = ConfigJson.write(Configs.tiny().keyValueHeads(2).build());
+    String text = ConfigJson.write(Configs.tiny(o -> o.keyValueHeads = 2));
     Files.writeString(folder.resolve("config.json"), text.replace("\"llama\"", "\"qwen2\""));
     Path file = folder.resolve("model.safetensors");
     try (TensorWriter writer =
@@ -201,7 +206,7 @@ class GptLayoutsTest {
   /** They have the width of a window that they do not use. */
   @Test
   void aQwen2MayHaveAWindowThatItDoesNotUse() throws IOException {
-    String text = ConfigJson.write(Configs.tiny().build()).replace("\"llama\"", "\"qwen2\"");
+    String text = ConfigJson.write(Configs.tiny()).replace("\"llama\"", "\"qwen2\"");
     String window = text.replaceFirst("\\{", "{\"sliding_window\": 32768,");
     assertThat(ModelConfig.parse(folder, window)).isEqualTo(ModelConfig.parse(folder, text));
     String used = window.replaceFirst("\\{", "{\"use_sliding_window\": true,");
@@ -393,7 +398,7 @@ class GptLayoutsTest {
   void weightsTakeNoMemoryForGradientsUntilTheyAreAskedFor() throws ReflectiveOperationException {
     Field gradients = Weights.class.getDeclaredField("gradients");
     gradients.setAccessible(true);
-    try (Weights weights = new Weights(Configs.tiny().build()).initialise(1);
+    try (Weights weights = new Weights(Configs.tiny()).initialise(1);
         Model model = new Model(weights, 1, 2, 1, Arithmetic.PLAIN)) {
       weights.zeroGradients();
       model.forward(new int[] {1, 2});

@@ -42,7 +42,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void theHeadIsComputedInPieces() throws IOException {
-    ModelConfig config = ModelConfig.builder(2_100_000, 4, 1, 2).mlpWidth(4).build();
+    ModelConfig config = ModelConfig.of(2_100_000, 4, 1, 2, o -> o.mlpWidth = 4);
     try (Weights weights = Configs.weights(config, SEED)) {
       ModelFolder.save(folder, weights);
       try (LayerwiseLogits model = LayerwiseLogits.open(folder)) {
@@ -55,7 +55,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void aShardedModelIsReadAsOneFile() throws IOException {
-    try (Weights weights = Configs.weights(Configs.tiny().tied(false).build(), SEED)) {
+    try (Weights weights = Configs.weights(Configs.tiny(o -> o.tied = false), SEED)) {
       ModelFolder.save(folder, weights);
       float[] expected = layerwise(MatrixChange.NONE);
       shard();
@@ -95,7 +95,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void aChangeSeesEveryElementAndIsUsed() throws IOException {
-    ModelConfig config = Configs.tiny().tied(false).build();
+    ModelConfig config = Configs.tiny(o -> o.tied = false);
     Map<String, Map<Long, Float>> seen = new HashMap<>();
     try (Weights weights = Configs.weights(config, SEED)) {
       ModelFolder.save(folder, weights);
@@ -139,7 +139,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void aTiedHeadIsChangedAsItsEmbedding() throws IOException {
-    try (Weights weights = Configs.weights(Configs.tiny().build(), SEED)) {
+    try (Weights weights = Configs.weights(Configs.tiny(), SEED)) {
       ModelFolder.save(folder, weights);
       MatrixChange change =
           (tensor, first, values) -> {
@@ -160,7 +160,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void itSaysWhyAModelIsNotSupported() throws IOException {
-    try (Weights weights = Configs.weights(Configs.tiny().build(), SEED)) {
+    try (Weights weights = Configs.weights(Configs.tiny(), SEED)) {
       ModelFolder.save(folder, weights);
     }
     assertThat(LayerwiseLogits.unsupported(folder)).isEmpty();
@@ -184,7 +184,7 @@ class LayerwiseLogitsTest {
 
   @Test
   void wrongTokensAreNamed() throws IOException {
-    try (Weights weights = Configs.weights(Configs.tiny().maxPositions(4).build(), SEED)) {
+    try (Weights weights = Configs.weights(Configs.tiny(o -> o.maxPositions = 4), SEED)) {
       ModelFolder.save(folder, weights);
     }
     try (LayerwiseLogits model = LayerwiseLogits.open(folder)) {

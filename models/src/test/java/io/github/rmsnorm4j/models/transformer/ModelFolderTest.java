@@ -64,11 +64,11 @@ class ModelFolderTest {
 
   @Test
   void aPreNormModelWithRmsNormIsALlama() {
-    assertThat(ConfigJson.write(Configs.tiny().build()))
+    assertThat(ConfigJson.write(Configs.tiny()))
         .contains("\"model_type\" : \"llama\"", "\"LlamaForCausalLM\"");
-    assertThat(ConfigJson.write(Configs.tiny().queryKeyNorm(true).build()))
+    assertThat(ConfigJson.write(Configs.tiny(o -> o.queryKeyNorm = true)))
         .contains("\"model_type\" : \"qwen3\"", "\"Qwen3ForCausalLM\"");
-    assertThat(ConfigJson.write(Configs.tiny().placement(Placement.SANDWICH).build()))
+    assertThat(ConfigJson.write(Configs.tiny(o -> o.placement = Placement.SANDWICH)))
         .contains("\"model_type\" : \"rmsnorm4j\"")
         .doesNotContain("architectures");
   }
@@ -152,8 +152,8 @@ class ModelFolderTest {
 
   @Test
   void savingAgainReplacesTheWeights() throws IOException {
-    try (Weights first = Configs.weights(Configs.tiny().build(), 1);
-        Weights second = Configs.weights(Configs.tiny().build(), 2)) {
+    try (Weights first = Configs.weights(Configs.tiny(), 1);
+        Weights second = Configs.weights(Configs.tiny(), 2)) {
       ModelFolder.save(folder, first);
       // As after a crash between the two files.
       Files.delete(folder.resolve("model.safetensors"));
@@ -171,8 +171,8 @@ class ModelFolderTest {
 
   @Test
   void aFolderOfAnotherModelIsLeftAlone() throws IOException {
-    try (Weights first = Configs.weights(Configs.tiny().build(), 1);
-        Weights other = Configs.weights(Configs.tiny().tied(false).build(), 1)) {
+    try (Weights first = Configs.weights(Configs.tiny(), 1);
+        Weights other = Configs.weights(Configs.tiny(o -> o.tied = false), 1)) {
       ModelFolder.save(folder, first);
       assertThatThrownBy(() -> ModelFolder.save(folder, other))
           .isInstanceOf(FileAlreadyExistsException.class)

@@ -19,34 +19,53 @@ class ModelTest {
   void parameterCounts() {
     // V d + L (d H h + 2 d K h + H h d + 3 d F + norms) + final norm + V d if not tied.
     long matrices = 11 * 12 + 2 * (12 * 16 + 2 * 12 * 8 + 16 * 12 + 3 * 12 * 10);
-    ModelConfigBuilder builder = Configs.tiny().keyValueHeads(2);
-    assertThat(builder.norm(null).build().parameterCount()).isEqualTo(matrices);
-    assertThat(builder.norm(NormSpec.RMSNORM).build().parameterCount())
+    ModelConfig config = Configs.tiny(o -> o.keyValueHeads = 2);
+    assertThat(config.withNorm(null).parameterCount()).isEqualTo(matrices);
+    assertThat(config.parameterCount()).isEqualTo(matrices + 5 * 12);
+    assertThat(config.withNorm(NormSpec.parse("rmsnorm(part=1/16)")).parameterCount())
         .isEqualTo(matrices + 5 * 12);
-    assertThat(builder.norm(NormSpec.parse("rmsnorm(part=1/16)")).build().parameterCount())
-        .isEqualTo(matrices + 5 * 12);
-    assertThat(builder.norm(NormSpec.LAYERNORM).build().parameterCount())
-        .isEqualTo(matrices + 5 * 24);
-    assertThat(builder.placement(Placement.POST).build().parameterCount())
-        .isEqualTo(matrices + 4 * 24);
-    assertThat(builder.placement(Placement.SANDWICH).build().parameterCount())
-        .isEqualTo(matrices + 9 * 24);
-    assertThat(builder.queryKeyNorm(true).tied(false).build().parameterCount())
-        .isEqualTo(matrices + 9 * 24 + 2 * 2 * 4 + 11 * 12);
+    assertThat(config.withNorm(NormSpec.LAYERNORM).parameterCount()).isEqualTo(matrices + 5 * 24);
+    assertThat(layerNorm(Placement.POST).parameterCount()).isEqualTo(matrices + 4 * 24);
+    assertThat(layerNorm(Placement.SANDWICH).parameterCount()).isEqualTo(matrices + 9 * 24);
+    ModelConfig untied =
+        Configs.tiny(
+            o -> {
+              o.keyValueHeads = 2;
+              o.queryKeyNorm = true;
+              o.tied = false;
+            });
+    assertThat(untied.parameterCount()).isEqualTo(matrices + 5 * 12 + 2 * 2 * 4 + 11 * 12);
+  }
+
+  private static ModelConfig layerNorm(Placement placement) {
+    return Configs.tiny(
+        o -> {
+          o.keyValueHeads = 2;
+          o.norm = NormSpec.LAYERNORM;
+          o.placement = placement;
+        });
   }
 
   /** SmolLM2-135M, as its card has it. */
   @Test
   void aPublishedModelsParameterCount() {
     ModelConfig config =
-        ModelConfig.builder(49_152, 576, 30, 9).keyValueHeads(3).mlpWidth(1536).build();
+        ModelConfig.of(
+            49_152,
+            576,
+            30,
+            9,
+            o -> {
+              o.keyValueHeads = 3;
+              o.mlpWidth = 1536;
+            });
     assertThat(config.parameterCount()).isEqualTo(134_515_008);
   }
 
   @Test
   void theSameMatricesWhateverTheNorm() {
-    try (Weights layerNorm = new Weights(Configs.tiny().norm(NormSpec.LAYERNORM).build());
-        Weights none = new Weights(Configs.tiny().norm(null).build())) {
+    try (Weights layerNorm = new Weights(Configs.tiny(o -> o.norm = NormSpec.LAYERNORM));
+        Weights none = new Weights(Configs.tiny(o -> o.norm = null))) {
       layerNorm.initialise(5);
       none.initialise(5);
       for (Parameter parameter : none.parameters()) {
@@ -65,7 +84,7 @@ class ModelTest {
 
   @Test
   void matricesBeginWithTheConfigsDeviation() {
-    ModelConfig config = ModelConfig.builder(100, 100, 1, 2).initialRange(0.05).build();
+    ModelConfig config = ModelConfig.of(100, 100, 1, 2, o -> o.initialRange = 0.05);
     try (Weights weights = new Weights(config).initialise(1)) {
       float[] values =
           weights
@@ -85,7 +104,7 @@ class ModelTest {
   /** What comes later changes nothing, and neither do other sequences. */
   @Test
   void aTokenSeesItselfAndWhatIsBeforeIt() {
-    ModelConfig config = Configs.tiny().queryKeyNorm(true).build();
+    ModelConfig config = Configs.tiny(o -> o.queryKeyNorm = true);
     try (Weights weights = Configs.weights(config, 3);
         Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       int[] tokens = Configs.tokens(config, 2 * T, 4);
@@ -110,7 +129,12 @@ class ModelTest {
 
   @Test
   void gradientsAreAddedTo() {
-    ModelConfig config = Configs.tiny().norm(NormSpec.LAYERNORM).queryKeyNorm(true).build();
+    ModelConfig config =
+        Configs.tiny(
+            o -> {
+              o.norm = NormSpec.LAYERNORM;
+              o.queryKeyNorm = true;
+            });
     try (Weights weights = Configs.weights(config, 3);
         Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       int[] tokens = Configs.tokens(config, 2 * T, 4);
@@ -145,7 +169,7 @@ class ModelTest {
 
   @Test
   void anObserverSeesEveryDepthOnce() {
-    ModelConfig config = Configs.tiny().build();
+    ModelConfig config = Configs.tiny();
     List<String> seen = new ArrayList<>();
     DepthObserver observer =
         new DepthObserver() {
@@ -175,7 +199,7 @@ class ModelTest {
 
   @Test
   void wrongArguments() {
-    ModelConfig config = Configs.tiny().maxPositions(8).build();
+    ModelConfig config = Configs.tiny(o -> o.maxPositions = 8);
     try (Weights weights = new Weights(config);
         Model model = new Model(weights, 2, T, 1, Configs.ARITHMETIC)) {
       assertThatThrownBy(() -> new Model(weights, 2, 9, 1, Configs.ARITHMETIC))
@@ -199,20 +223,26 @@ class ModelTest {
 
   @Test
   void configsThatAreNoModel() {
-    assertThatThrownBy(() -> ModelConfig.builder(9, 10, 1, 3).build())
+    assertThatThrownBy(() -> ModelConfig.of(9, 10, 1, 3, o -> {}))
         .hasMessage("heads is 3, it must divide the width, 10, or headWidth be set");
-    assertThatThrownBy(() -> ModelConfig.builder(9, 9, 1, 3).build())
+    assertThatThrownBy(() -> ModelConfig.of(9, 9, 1, 3, o -> {}))
         .hasMessage("headWidth is 3, it must be even");
-    assertThatThrownBy(() -> Configs.tiny().keyValueHeads(3).build())
+    assertThatThrownBy(() -> Configs.tiny(o -> o.keyValueHeads = 3))
         .hasMessage("keyValueHeads is 3, it must divide heads, 4");
     NormSpec none = NormSpec.parse("rmsnorm(part=1/13 down)");
-    assertThatThrownBy(() -> Configs.tiny().norm(none).build())
+    assertThatThrownBy(() -> Configs.tiny(o -> o.norm = none))
         .hasMessage("part is 1/13 down, it must leave at least one of the 12 elements of a row");
-    assertThatThrownBy(() -> Configs.tiny().placement(null).build())
+    assertThatThrownBy(() -> Configs.tiny(o -> o.placement = null))
         .hasMessage("placement and form must not be null");
-    assertThatThrownBy(() -> Configs.tiny().placement(Placement.POST).form(form(0.5, true)).build())
+    assertThatThrownBy(
+            () ->
+                Configs.tiny(
+                    o -> {
+                      o.placement = Placement.POST;
+                      o.form = form(0.5, true);
+                    }))
         .hasMessage("placement is POST, it must be PRE in parallel blocks");
-    assertThatThrownBy(() -> Configs.tiny().form(form(0.3, false)).build())
+    assertThatThrownBy(() -> Configs.tiny(o -> o.form = form(0.3, false)))
         .hasMessage("headWidth is 4, it must have an even part of 0.3");
     assertThatThrownBy(() -> form(1.5, false))
         .hasMessage("rotaryShare is 1.5, it must be between 0 and 1");

@@ -28,7 +28,7 @@ class NarrowRowsTest {
   void roundedToNearestTiesToEven(ElementType type) {
     boolean bfloat16 = type == ElementType.BFLOAT16;
     int largest = bfloat16 ? 0x7f7f : 0x7bff;
-    try (Weights weights = new Weights(Configs.tiny().build());
+    try (Weights weights = new Weights(Configs.tiny());
         Tape tape = tape(weights, type)) {
       Matrix x = tape.allocate(largest, 1);
       Matrix y = tape.allocate(largest, 1);
@@ -93,7 +93,7 @@ class NarrowRowsTest {
         "layernorm(eps=1e-3); BFLOAT16"
       })
   void aLayerGivesWhatTheLibraryGives(NormSpec spec, ElementType type) {
-    ModelConfig config = Configs.tiny().norm(spec).build();
+    ModelConfig config = Configs.tiny(o -> o.norm = spec);
     try (Weights weights = Configs.weights(config, 5);
         Tape tape = tape(weights, type)) {
       Variable input = tape.variable(WIDTH, "x");

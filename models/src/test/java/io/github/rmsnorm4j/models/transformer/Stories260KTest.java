@@ -151,7 +151,7 @@ class Stories260KTest {
         layer.setGainsToOne();
         assertThat(gains(layer)).containsOnly(1);
         assertThat(gains(trained)).doesNotContain(1);
-        ModelConfig wider = ModelConfig.builder(512, 128, 5, 8).build();
+        ModelConfig wider = ModelConfig.of(512, 128, 5, 8, o -> {});
         assertThatThrownBy(() -> trained.copyFor(wider))
             .hasMessage(
                 "model.embed_tokens.weight has the shape [512, 64], the other config's is [512,"

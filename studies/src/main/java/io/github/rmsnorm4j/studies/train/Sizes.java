@@ -34,12 +34,17 @@ public record Sizes(int width, int heads, int batch, int steps) {
 
   /** The model of a contender. */
   ModelConfig config(Task task, Contender contender) {
-    return ModelConfig.builder(task.vocabulary(), width, contender.layers(), heads)
-        .norm(contender.norm().spec)
-        .placement(contender.placement())
-        .maxPositions(task.sequence())
-        .ropeTheta(ROPE_THETA)
-        .initialRange(INITIAL_RANGE)
-        .build();
+    return ModelConfig.of(
+        task.vocabulary(),
+        width,
+        contender.layers(),
+        heads,
+        o -> {
+          o.norm = contender.norm().spec;
+          o.placement = contender.placement();
+          o.maxPositions = task.sequence();
+          o.ropeTheta = ROPE_THETA;
+          o.initialRange = INITIAL_RANGE;
+        });
   }
 }

@@ -15,7 +15,16 @@ import org.junit.jupiter.api.Test;
 /** The optimiser against its formula in float64, and the rate's course. */
 class AdamWTest {
   private static ModelConfig tiny(NormSpec norm) {
-    return ModelConfig.builder(11, 12, 2, 4).headWidth(4).mlpWidth(10).norm(norm).build();
+    return ModelConfig.of(
+        11,
+        12,
+        2,
+        4,
+        o -> {
+          o.headWidth = 4;
+          o.mlpWidth = 10;
+          o.norm = norm;
+        });
   }
 
   /** With gains and biases that are not those of the start, which would hide mistakes. */

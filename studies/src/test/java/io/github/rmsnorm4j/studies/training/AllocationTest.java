@@ -36,11 +36,7 @@ class AllocationTest {
 
   @Tag("long")
   @ParameterizedTest
-  @CsvSource({
-    ", PRE, 32, 64",
-    "layernorm, PRE, 32, 64",
-    "layernorm, SANDWICH, 32, 64"
-  })
+  @CsvSource({", PRE, 32, 64", "layernorm, PRE, 32, 64", "layernorm, SANDWICH, 32, 64"})
   void aStepOfALargerModelAllocatesNextToNothing(
       NormSpec norm, Placement placement, int batch, int width) {
     aStepAllocatesNextToNothing(norm, placement, batch, width);
@@ -53,10 +49,17 @@ class AllocationTest {
     "rmsnorm, SANDWICH, 32, 16",
     "layernorm, SANDWICH, 32, 16"
   })
-  void aStepAllocatesNextToNothing(
-      NormSpec norm, Placement placement, int batch, int width) {
+  void aStepAllocatesNextToNothing(NormSpec norm, Placement placement, int batch, int width) {
     ModelConfig config =
-        ModelConfig.builder(32, width, 2, 2).norm(norm).placement(placement).build();
+        ModelConfig.of(
+            32,
+            width,
+            2,
+            2,
+            o -> {
+              o.norm = norm;
+              o.placement = placement;
+            });
     long norms = config.parameters().stream().filter(Parameter::isGain).count();
     long allowed = REST + norms * PER_NORM;
     try (Weights weights = new Weights(config).initialise(1);

@@ -165,12 +165,17 @@ class OpenBlasTest {
   @Test
   void aModelsNumbersAreCloseToThoseOfPlainJava() {
     ModelConfig config =
-        ModelConfig.builder(11, 12, 2, 4)
-            .norm(NormSpec.LAYERNORM)
-            .headWidth(4)
-            .keyValueHeads(2)
-            .initialRange(0.3)
-            .build();
+        ModelConfig.of(
+            11,
+            12,
+            2,
+            4,
+            o -> {
+              o.norm = NormSpec.LAYERNORM;
+              o.headWidth = 4;
+              o.keyValueHeads = 2;
+              o.initialRange = 0.3;
+            });
     int[] tokens = {3, 1, 4, 1, 5, 9};
     int[] targets = {1, 4, -1, 5, 9, 2};
     try (Weights weights = new Weights(config).initialise(SEED)) {

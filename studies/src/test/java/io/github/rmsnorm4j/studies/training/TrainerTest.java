@@ -44,11 +44,16 @@ class TrainerTest {
   @TempDir Path folder;
 
   private static ModelConfig config(NormSpec norm) {
-    return ModelConfig.builder(20, 16, 2, 2)
-        .norm(norm)
-        .queryKeyNorm(true)
-        .initialRange(0.2)
-        .build();
+    return ModelConfig.of(
+        20,
+        16,
+        2,
+        2,
+        o -> {
+          o.norm = norm;
+          o.queryKeyNorm = true;
+          o.initialRange = 0.2;
+        });
   }
 
   /** All tensors, one after the other. */
