@@ -3,52 +3,47 @@ package io.github.rmsnorm4j.models.transformer;
 import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
 /**
  * Causal attention: {@code softmax(q k^T / sqrt(h)) v} per query head, H / K query heads to a key
  * and value head.
+ *
+ * @param keyCache the keys of the sequence so far, (P, K * h); null where a pass sees its own
+ *     tokens alone
+ * @param weights (T, T) for each sequence and query head; (T, P) where there are caches
  */
-final class Attention {
-  private final Tape tape;
-  private final int headWidth;
-  private final int group;
-  private final float scale;
-  private final MatrixProduct product;
-  private final Variable q;
-  private final Variable k;
-  private final Variable v;
-  private final Variable context;
+record Attention(
+    Tape tape,
+    Variable q,
+    Variable k,
+    Variable v,
+    Variable context,
+    Matrix keyCache,
+    Matrix valueCache,
+    Matrix[] weights) {
 
-  /** The keys of the sequence so far, (P, K * h); null where a pass sees its own tokens alone. */
-  private final Matrix keyCache;
-
-  private final Matrix valueCache;
-
-  /** (T, T) for each sequence and query head; (T, P) where there are caches. */
-  private final Matrix[] weights;
-
-  Attention(Tape tape, Variable q, Variable k, Variable v, Variable context) {
-    this.tape = tape;
-    this.q = q;
-    this.k = k;
-    this.v = v;
-    this.context = context;
-    headWidth = tape.config.headWidth();
-    group = tape.config.heads() / tape.config.keyValueHeads();
-    scale = (float) (1 / Math.sqrt(headWidth));
-    product = tape.arithmetic.product();
-    weights = new Matrix[tape.batch * tape.config.heads()];
-    for (int i = 0; i < weights.length; i++) {
-      weights[i] = tape.allocate(tape.sequence, tape.positions);
-    }
-    keyCache = tape.continues ? tape.allocate(tape.positions, k.values.columns) : null;
-    valueCache = tape.continues ? tape.allocate(tape.positions, v.values.columns) : null;
-    tape.add(Part.ATTENTION, this::forward, this::backward);
+  static void add(Tape tape, Variable q, Variable k, Variable v, Variable context) {
+    Matrix keys = tape.continues ? tape.allocate(tape.positions, k.values.columns) : null;
+    Matrix values = tape.continues ? tape.allocate(tape.positions, v.values.columns) : null;
+    Matrix[] weights = new Matrix[tape.batch * tape.config.heads()];
+    Arrays.setAll(weights, i -> tape.allocate(tape.sequence, tape.positions));
+    Attention layer = new Attention(tape, q, k, v, context, keys, values, weights);
+    tape.add(Part.ATTENTION, layer::forward, layer::backward);
   }
 
   /** Each head of each sequence, (T, h). */
   private Matrix[] heads(Matrix of) {
-    return of.tiles(tape.sequence, headWidth);
+    return of.tiles(tape.sequence, tape.config.headWidth());
+  }
+
+  /** How many query heads share a key and value head. */
+  private int group() {
+    return tape.config.heads() / tape.config.keyValueHeads();
+  }
+
+  private float scale() {
+    return (float) (1 / Math.sqrt(tape.config.headWidth()));
   }
 
   private void forward() {
@@ -56,12 +51,13 @@ final class Attention {
       continueRows(keyCache, k.values);
       continueRows(valueCache, v.values);
     }
+    MatrixProduct product = tape.arithmetic.product();
     for (int i = 0; i < weights.length; i++) {
-      Matrix keys = seen(keyCache, k, i / group);
-      Matrix values = seen(valueCache, v, i / group);
+      Matrix keys = seen(keyCache, k, i / group());
+      Matrix values = seen(valueCache, v, i / group());
       Matrix w = weights[i];
       w = keyCache == null ? w : w.block(0, 0, w.rows, keys.rows);
-      product.multiply(heads(q.values)[i], false, keys, true, scale, 0, w);
+      product.multiply(heads(q.values)[i], false, keys, true, scale(), 0, w);
       softmax(w);
       product.multiply(w, false, values, false, 1, 0, heads(context.values)[i]);
     }
@@ -72,7 +68,8 @@ final class Attention {
     if (cache == null) {
       return heads(own.values)[head];
     }
-    return cache.block(0, head * headWidth, tape.past() + tape.sequence, headWidth);
+    int width = tape.config.headWidth();
+    return cache.block(0, head * width, tape.past() + tape.sequence, width);
   }
 
   /** Copies the rows of a pass behind those of the passes before it. */
@@ -87,15 +84,16 @@ final class Attention {
     Matrix[] dvs = heads(v.gradient());
     k.gradient().zero();
     v.gradient().zero();
+    MatrixProduct product = tape.arithmetic.product();
     Matrix ds = tape.shared("scores", tape.sequence, tape.sequence);
     for (int i = 0; i < weights.length; i++) {
       Matrix dcontext = heads(context.gradient())[i];
-      product.multiply(weights[i], true, dcontext, false, 1, 1, dvs[i / group]);
-      product.multiply(dcontext, false, heads(v.values)[i / group], true, 1, 0, ds);
+      product.multiply(weights[i], true, dcontext, false, 1, 1, dvs[i / group()]);
+      product.multiply(dcontext, false, heads(v.values)[i / group()], true, 1, 0, ds);
       softmaxBackward(weights[i], ds);
       Matrix dq = heads(q.gradient())[i];
-      product.multiply(ds, false, heads(k.values)[i / group], false, scale, 0, dq);
-      product.multiply(ds, true, heads(q.values)[i], false, scale, 1, dks[i / group]);
+      product.multiply(ds, false, heads(k.values)[i / group()], false, scale(), 0, dq);
+      product.multiply(ds, true, heads(q.values)[i], false, scale(), 1, dks[i / group()]);
     }
   }
 

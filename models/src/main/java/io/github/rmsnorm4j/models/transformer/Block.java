@@ -75,7 +75,7 @@ final class Block {
     Variable k = rotated(name, "k", x, true);
     Variable q = rotated(name, "q", x, addGradient);
     Variable context = tape.variable(q.values.columns, "context");
-    new Attention(tape, q, k, v, context);
+    Attention.add(tape, q, k, v, context);
     tape.linear(Part.ATTENTION, name + ".o_proj", context, false, y, add);
   }
 
@@ -98,7 +98,7 @@ final class Block {
     if (kind == MlpKind.SWIGLU) {
       Variable gate = tape.linear(Part.MLP, name + ".gate_proj", x, addGradient, "gate");
       hidden = tape.variable(config.mlpWidth(), "up");
-      new SwiGlu(tape, gate, up, hidden);
+      SwiGlu.add(tape, gate, up, hidden);
     } else {
       tape.add(Part.MLP, () -> up.values.replaceEach(kind::of), Tape.NO_BACKWARD);
     }

@@ -29,16 +29,14 @@ public record BlockForm(
     /** All within blocks; the head has none. */
     ALL;
 
-    boolean ofQueryKeyValue() {
-      return this == QUERY_KEY_VALUE || this == ALL;
-    }
-
-    boolean ofOutput() {
-      return this == ALL;
-    }
-
-    boolean ofMlp() {
-      return this == MLP || this == ALL;
+    /** Whether a projection, as attention or MLP names it, has one. */
+    boolean of(String projection) {
+      return switch (this) {
+        case NONE -> false;
+        case QUERY_KEY_VALUE -> projection.matches("self_attn\\.[qkv]_proj");
+        case MLP -> projection.startsWith("mlp.");
+        case ALL -> true;
+      };
     }
   }
 

@@ -2,6 +2,9 @@ package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.internal.ConfigFields;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 /**
  * Writes a config as Hugging Face's {@code config.json}: as a Llama's or a Qwen 3's where it is
@@ -13,31 +16,6 @@ final class ConfigJson {
   static final String NO_NORM = "none";
   static final String PLACEMENT = "rmsnorm4j_placement";
   static final String QUERY_KEY_NORM = "rmsnorm4j_query_key_norm";
-
-  /** No text in it needs an escape. */
-  private static final String FILE =
-      """
-      {
-        "model_type" : %s,
-        "vocab_size" : %s,
-        "hidden_size" : %s,
-        "intermediate_size" : %s,
-        "num_hidden_layers" : %s,
-        "num_attention_heads" : %s,
-        "num_key_value_heads" : %s,
-        "head_dim" : %s,
-        "max_position_embeddings" : %s,
-        "rope_theta" : %s,%s
-        "hidden_act" : "silu",
-        "attention_bias" : false,
-        "mlp_bias" : false,
-        "tie_word_embeddings" : %s,
-        "initializer_range" : %s,
-        "torch_dtype" : "float32",%s
-        "rmsnorm4j_placement" : "%s",
-        "rmsnorm4j_query_key_norm" : %s
-      }
-      """;
 
   private ConfigJson() {}
 
@@ -52,31 +30,44 @@ final class ConfigJson {
         norm != null
             && norm.epsilon().isPresent()
             && norm.equals(NormSpec.RMSNORM.withEpsilon(norm.epsilon().getAsDouble()));
-    String type = "\"rmsnorm4j\"";
-    if (usual && config.placement() == Placement.PRE) {
-      String published = "\"%s\",\n  \"architectures\" : [ \"%sForCausalLM\" ]";
-      type =
-          config.queryKeyNorm()
-              ? published.formatted("qwen3", "Qwen3")
-              : published.formatted("llama", "Llama");
+    boolean published = usual && config.placement() == Placement.PRE;
+    String type = config.queryKeyNorm() ? "qwen3" : "llama";
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put("model_type", quoted(published ? type : "rmsnorm4j"));
+    if (published) {
+      String name = config.queryKeyNorm() ? "Qwen3" : "Llama";
+      fields.put("architectures", "[ " + quoted(name + "ForCausalLM") + " ]");
     }
-    String own = "\n  \"" + NORM + "\" : \"" + (norm == null ? NO_NORM : norm) + "\",";
-    return FILE.formatted(
-        type,
-        config.vocabulary(),
-        config.width(),
-        config.mlpWidth(),
-        config.layers(),
-        config.heads(),
-        config.keyValueHeads(),
-        config.headWidth(),
-        config.maxPositions(),
-        config.ropeTheta(),
-        usual ? "\n  \"rms_norm_eps\" : " + norm.epsilon().getAsDouble() + "," : "",
-        config.tied(),
-        config.initialRange(),
-        usual ? "" : own,
-        ConfigFields.label(config.placement()),
-        config.queryKeyNorm());
+    fields.put("vocab_size", config.vocabulary());
+    fields.put("hidden_size", config.width());
+    fields.put("intermediate_size", config.mlpWidth());
+    fields.put("num_hidden_layers", config.layers());
+    fields.put("num_attention_heads", config.heads());
+    fields.put("num_key_value_heads", config.keyValueHeads());
+    fields.put("head_dim", config.headWidth());
+    fields.put("max_position_embeddings", config.maxPositions());
+    fields.put("rope_theta", config.ropeTheta());
+    if (usual) {
+      fields.put("rms_norm_eps", norm.epsilon().getAsDouble());
+    }
+    fields.put("hidden_act", quoted("silu"));
+    fields.put("attention_bias", false);
+    fields.put("mlp_bias", false);
+    fields.put("tie_word_embeddings", config.tied());
+    fields.put("initializer_range", config.initialRange());
+    fields.put("torch_dtype", quoted("float32"));
+    if (!usual) {
+      fields.put(NORM, quoted(norm == null ? NO_NORM : norm.toString()));
+    }
+    fields.put(PLACEMENT, quoted(ConfigFields.label(config.placement())));
+    fields.put(QUERY_KEY_NORM, config.queryKeyNorm());
+    return fields.entrySet().stream()
+        .map(field -> "  " + quoted(field.getKey()) + " : " + field.getValue())
+        .collect(Collectors.joining(",\n", "{\n", "\n}\n"));
+  }
+
+  /** No text here needs an escape. */
+  private static String quoted(String text) {
+    return '"' + text + '"';
   }
 }

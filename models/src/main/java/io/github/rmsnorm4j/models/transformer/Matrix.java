@@ -18,12 +18,17 @@ import java.util.function.DoubleUnaryOperator;
 public final class Matrix {
   private static final int ALIGNMENT = 64;
 
-  /** From the first element to behind the last. */
-  final MemorySegment segment;
+  /** Its memory, from the first element to behind the last. */
+  public final MemorySegment segment;
 
-  final int rows;
-  final int columns;
-  final int stride;
+  /** How many rows it has. */
+  public final int rows;
+
+  /** How many columns it has. */
+  public final int columns;
+
+  /** Elements from the beginning of a row to that of the next. */
+  public final int stride;
 
   private Rows asRows;
   private Matrix[] tiles;
@@ -64,26 +69,6 @@ public final class Matrix {
     require(aligned, "segment", segment, "be native memory, aligned for float32");
     require(segment.byteSize() >= bytes, "segment", segment, "have " + bytes + " bytes or more");
     return new Matrix(segment.asSlice(0, bytes), rows, columns, stride);
-  }
-
-  /** {@return the memory from its first element to behind its last} */
-  public MemorySegment segment() {
-    return segment;
-  }
-
-  /** {@return how many rows it has} */
-  public int rows() {
-    return rows;
-  }
-
-  /** {@return how many columns it has} */
-  public int columns() {
-    return columns;
-  }
-
-  /** {@return elements from the beginning of a row to that of the next} */
-  public int stride() {
-    return stride;
   }
 
   /** A part of it, a view. */

@@ -52,7 +52,7 @@ public final class Model implements AutoCloseable {
     ModelConfig config = tape.config;
     tokens = new int[tape.rows()];
     Variable x = tape.variable(config.width(), Block.STREAM);
-    new Embedding(tape, tokens, x);
+    Embedding.add(tape, tokens, x);
     observe(0, x);
     Block block = new Block(tape);
     for (int i = 0; i < config.layers(); i++) {

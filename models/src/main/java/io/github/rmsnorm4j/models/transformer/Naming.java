@@ -1,10 +1,12 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.models.transformer.ParameterLayout.Row;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -35,21 +37,7 @@ record Naming(
       new Naming(
           "transformer.",
           "h.",
-          names(
-              """
-              model.embed_tokens        wte
-              model.embed_positions     wpe
-              input_layernorm           ln_1
-              self_attn.q_proj          attn.c_attn
-              self_attn.k_proj          attn.c_attn
-              self_attn.v_proj          attn.c_attn
-              self_attn.o_proj          attn.c_proj
-              post_attention_layernorm  ln_2
-              mlp.up_proj               mlp.c_fc
-              mlp.down_proj             mlp.c_proj
-              model.norm                ln_f
-              lm_head                   lm_head
-              """),
+          names(Row::gpt2),
           true,
           false,
           List.of(".attn.bias", ".attn.masked_bias"));
@@ -58,20 +46,7 @@ record Naming(
       new Naming(
           "gpt_neox.",
           "layers.",
-          names(
-              """
-              model.embed_tokens        embed_in
-              input_layernorm           input_layernorm
-              self_attn.q_proj          attention.query_key_value
-              self_attn.k_proj          attention.query_key_value
-              self_attn.v_proj          attention.query_key_value
-              self_attn.o_proj          attention.dense
-              post_attention_layernorm  post_attention_layernorm
-              mlp.up_proj               mlp.dense_h_to_4h
-              mlp.down_proj             mlp.dense_4h_to_h
-              model.norm                final_layer_norm
-              lm_head                   embed_out
-              """),
+          names(Row::neox),
           false,
           true,
           List.of(".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"));
@@ -87,11 +62,10 @@ record Naming(
     return form.learnedPositions() ? GPT2 : GPT_NEOX;
   }
 
-  private static Map<String, String> names(String table) {
-    return table
-        .lines()
-        .map(line -> line.split(" +"))
-        .collect(Collectors.toMap(words -> words[0], words -> words[1]));
+  private static Map<String, String> names(Function<Row, String> name) {
+    return ParameterLayout.rows().stream()
+        .filter(row -> !name.apply(row).equals(ParameterLayout.NOT_THERE))
+        .collect(Collectors.toMap(Row::name, name));
   }
 
   /** The prefix that the names of a file have. */

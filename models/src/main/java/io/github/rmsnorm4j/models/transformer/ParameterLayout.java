@@ -1,12 +1,13 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.NormSpec;
-import io.github.rmsnorm4j.models.transformer.BlockForm.Biases;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 /**
- * The tensors of a model under the names that Hugging Face's Llama has for them.
+ * The tensors of a model, in their order, under the names that Hugging Face's Llama has for them.
  *
  * <p>What Llama lacks has the names of those that have it: q_norm and k_norm of Qwen 3, and the
  * four norms of a Gemma 2 block. With norms before and after, post_attention_layernorm is thus the
@@ -17,30 +18,88 @@ final class ParameterLayout {
   static final String POSITIONS = "model.embed_positions";
   static final String FINAL_NORM = "model.norm";
   static final String HEAD = "lm_head";
+  static final String NOT_THERE = "-";
+
+  /**
+   * A projection, an embedding or a norm, whose tensors end in .weight and .bias.
+   *
+   * @param gpt2 what GPT-2 calls it, or {@link #NOT_THERE}
+   * @param neox what GPT-NeoX calls it, or {@link #NOT_THERE}
+   * @param shape outputs and inputs of the weight, Q and K being those of all heads
+   */
+  record Row(String name, String gpt2, String neox, String[] shape) {}
+
+  private static final List<Row> FIRST =
+      rows(
+          """
+          model.embed_tokens          wte          embed_in                    V d
+          model.embed_positions       wpe          -                           P d
+          """);
+
+  private static final List<Row> BLOCK =
+      rows(
+          """
+          self_attn.q_proj            attn.c_attn  attention.query_key_value   Q d
+          self_attn.k_proj            attn.c_attn  attention.query_key_value   K d
+          self_attn.v_proj            attn.c_attn  attention.query_key_value   K d
+          self_attn.o_proj            attn.c_proj  attention.dense             d Q
+          self_attn.q_norm            -            -                           h
+          self_attn.k_norm            -            -                           h
+          mlp.gate_proj               -            -                           F d
+          mlp.up_proj                 mlp.c_fc     mlp.dense_h_to_4h           F d
+          mlp.down_proj               mlp.c_proj   mlp.dense_4h_to_h           d F
+          input_layernorm             ln_1         input_layernorm             d
+          post_attention_layernorm    ln_2         post_attention_layernorm    d
+          pre_feedforward_layernorm   -            -                           d
+          post_feedforward_layernorm  -            -                           d
+          """);
+
+  private static final List<Row> LAST =
+      rows(
+          """
+          model.norm                  ln_f         final_layer_norm            d
+          lm_head                     lm_head      embed_out                   V d
+          """);
 
   /** Tensors begin at multiples of 64 bytes. */
   private static final int ALIGNMENT = 16;
 
+  private final ModelConfig config;
+  private final Map<String, Integer> sizes;
   private final List<Parameter> parameters = new ArrayList<>();
 
-  private ParameterLayout() {}
+  private ParameterLayout(ModelConfig config) {
+    this.config = config;
+    sizes =
+        Map.of(
+            "V", config.vocabulary(),
+            "P", config.maxPositions(),
+            "d", config.width(),
+            "Q", config.heads() * config.headWidth(),
+            "K", config.keyValueHeads() * config.headWidth(),
+            "h", config.headWidth(),
+            "F", config.mlpWidth());
+  }
+
+  private static List<Row> rows(String table) {
+    return table
+        .lines()
+        .map(line -> line.split(" +", 4))
+        .map(words -> new Row(words[0], words[1], words[2], words[3].split(" ")))
+        .toList();
+  }
+
+  static List<Row> rows() {
+    return Stream.of(FIRST, BLOCK, LAST).flatMap(List::stream).toList();
+  }
 
   static List<Parameter> of(ModelConfig config) {
-    ParameterLayout layout = new ParameterLayout();
-    int d = config.width();
-    layout.linear(EMBEDDING, config.vocabulary(), d, false);
-    if (config.form().learnedPositions()) {
-      layout.linear(POSITIONS, config.maxPositions(), d, false);
-    }
+    ParameterLayout layout = new ParameterLayout(config);
+    layout.addAll("", FIRST);
     for (int i = 0; i < config.layers(); i++) {
-      layout.block(block(i) + ".", config);
+      layout.addAll(block(i) + ".", BLOCK);
     }
-    if (config.hasFinalNorm()) {
-      layout.norm(FINAL_NORM, config);
-    }
-    if (!config.tied()) {
-      layout.linear(HEAD, config.vocabulary(), d, false);
-    }
+    layout.addAll("", LAST);
     return List.copyOf(layout.parameters);
   }
 
@@ -49,33 +108,39 @@ final class ParameterLayout {
     return "model.layers." + i;
   }
 
-  private void block(String block, ModelConfig config) {
-    int d = config.width();
-    int queries = config.heads() * config.headWidth();
-    int keys = config.keyValueHeads() * config.headWidth();
-    String attention = block + "self_attn.";
-    Biases biases = config.form().biases();
-    linear(attention + "q_proj", queries, d, biases.ofQueryKeyValue());
-    linear(attention + "k_proj", keys, d, biases.ofQueryKeyValue());
-    linear(attention + "v_proj", keys, d, biases.ofQueryKeyValue());
-    linear(attention + "o_proj", d, queries, biases.ofOutput());
-    if (config.queryKeyNorm()) {
-      add(attention + "q_norm.weight", config.headWidth());
-      add(attention + "k_norm.weight", config.headWidth());
-    }
-    if (config.form().mlp() == MlpKind.SWIGLU) {
-      linear(block + "mlp.gate_proj", config.mlpWidth(), d, biases.ofMlp());
-    }
-    linear(block + "mlp.up_proj", config.mlpWidth(), d, biases.ofMlp());
-    linear(block + "mlp.down_proj", d, config.mlpWidth(), biases.ofMlp());
-    for (boolean mlp : new boolean[] {false, true}) {
-      if (config.hasNorms() && config.placement().before()) {
-        norm(block + before(config, mlp), config);
-      }
-      if (config.hasNorms() && config.placement().after()) {
-        norm(block + after(mlp), config);
+  private void addAll(String prefix, List<Row> rows) {
+    for (Row row : rows) {
+      if (isThere(row.name)) {
+        List<Integer> shape = Stream.of(row.shape).map(sizes::get).toList();
+        add(prefix + row.name + ".weight", shape);
+        if (isBiased(row.name)) {
+          add(prefix + row.name + ".bias", List.of(shape.getFirst()));
+        }
       }
     }
+  }
+
+  private boolean isThere(String name) {
+    Placement placement = config.placement();
+    return switch (name) {
+      case POSITIONS -> config.form().learnedPositions();
+      case HEAD -> !config.tied();
+      case FINAL_NORM -> config.hasFinalNorm();
+      case "self_attn.q_norm", "self_attn.k_norm" -> config.queryKeyNorm();
+      case "mlp.gate_proj" -> config.form().mlp() == MlpKind.SWIGLU;
+      case "input_layernorm" -> config.hasNorms() && placement.before();
+      case "post_attention_layernorm" -> config.hasNorms();
+      case "pre_feedforward_layernorm" -> config.hasNorms() && placement == Placement.SANDWICH;
+      case "post_feedforward_layernorm" -> config.hasNorms() && placement.after();
+      default -> true;
+    };
+  }
+
+  private boolean isBiased(String name) {
+    if (name.equals(FINAL_NORM) || name.endsWith("_layernorm")) {
+      return config.norm().kind() == NormSpec.Kind.LAYER_NORM || config.form().normBias();
+    }
+    return name.endsWith("_proj") && config.form().biases().of(name);
   }
 
   /** The name of the norm before the attention or the MLP. */
@@ -91,23 +156,8 @@ final class ParameterLayout {
     return mlp ? "post_feedforward_layernorm" : "post_attention_layernorm";
   }
 
-  private void norm(String name, ModelConfig config) {
-    add(name + ".weight", config.width());
-    if (config.norm().kind() == NormSpec.Kind.LAYER_NORM || config.form().normBias()) {
-      add(name + ".bias", config.width());
-    }
-  }
-
-  private void linear(String name, int outputs, int inputs, boolean biased) {
-    add(name + ".weight", outputs, inputs);
-    if (biased) {
-      add(name + ".bias", outputs);
-    }
-  }
-
-  private void add(String name, Integer... shape) {
-    long offset = parameters.isEmpty() ? 0 : end(parameters);
-    parameters.add(new Parameter(name, List.of(shape), offset));
+  private void add(String name, List<Integer> shape) {
+    parameters.add(new Parameter(name, shape, parameters.isEmpty() ? 0 : end(parameters)));
   }
 
   /** Tensors that follow one another, moved so that the first begins at 0. */

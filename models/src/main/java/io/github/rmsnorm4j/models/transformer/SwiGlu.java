@@ -6,23 +6,16 @@ import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
 /**
  * What a gated MLP has between its projections: {@code silu(gate) * up}, silu(g) being {@code g /
  * (1 + e^-g)}. Shazeer, "GLU Variants Improve Transformer", 2020.
+ *
+ * @param gate (N, F), as all of them
+ * @param hidden takes the product; its gradient and that of up have the same memory
+ * @param sigmoid 1 / (1 + e^-gate), kept as it costs more than all else here but the products
  */
-final class SwiGlu {
-  /** (N, F) each. */
-  private final Variable gate;
-
-  private final Variable up;
-  private final Variable hidden;
-
-  /** (N, F): 1 / (1 + e^-gate), kept as it costs more than all else here but the products. */
-  private final Matrix sigmoid;
-
-  SwiGlu(Tape tape, Variable gate, Variable up, Variable hidden) {
-    this.gate = gate;
-    this.up = up;
-    this.hidden = hidden;
-    sigmoid = tape.allocate(tape.rows(), tape.config.mlpWidth());
-    tape.add(Part.MLP, this::forward, this::backward);
+record SwiGlu(Variable gate, Variable up, Variable hidden, Matrix sigmoid) {
+  static void add(Tape tape, Variable gate, Variable up, Variable hidden) {
+    Matrix sigmoid = tape.allocate(tape.rows(), tape.config.mlpWidth());
+    SwiGlu layer = new SwiGlu(gate, up, hidden, sigmoid);
+    tape.add(Part.MLP, layer::forward, layer::backward);
   }
 
   private void forward() {
@@ -37,7 +30,6 @@ final class SwiGlu {
     }
   }
 
-  /** The gradients of hidden and of up have the same memory. */
   private void backward() {
     Floats g = gate.values.floats();
     Floats u = up.values.floats();

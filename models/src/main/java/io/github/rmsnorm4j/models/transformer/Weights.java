@@ -63,13 +63,13 @@ public final class Weights implements AutoCloseable {
    * @return this
    */
   public Weights initialise(long seed) {
+    values.fill((byte) 0);
+    setGainsToOne();
     for (Parameter parameter : parameters) {
       SeededRandom random = new SeededRandom(seed, stream(parameter.name()));
       Floats tensor = new Floats(values(parameter));
-      for (long i = 0; i < parameter.elements(); i++) {
-        boolean drawn = parameter.isMatrix();
-        double value = drawn ? random.nextGaussian() * config.initialRange() : 0;
-        tensor.set(i, parameter.isGain() ? 1 : (float) value);
+      for (long i = 0; parameter.isMatrix() && i < parameter.elements(); i++) {
+        tensor.set(i, (float) (random.nextGaussian() * config.initialRange()));
       }
     }
     return this;
@@ -114,11 +114,9 @@ public final class Weights implements AutoCloseable {
   /** Sets all gains to 1, so that no norm has an effect of its gain. */
   public void setGainsToOne() {
     for (Parameter parameter : parameters) {
-      if (parameter.isGain()) {
-        Floats gain = new Floats(values(parameter));
-        for (long i = 0; i < parameter.elements(); i++) {
-          gain.set(i, 1);
-        }
+      Floats tensor = new Floats(values(parameter));
+      for (long i = 0; parameter.isGain() && i < parameter.elements(); i++) {
+        tensor.set(i, 1);
       }
     }
   }

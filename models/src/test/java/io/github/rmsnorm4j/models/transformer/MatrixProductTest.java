@@ -124,7 +124,7 @@ class MatrixProductTest {
   void memoryThatIsNoMatrixIsRefused() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment memory = arena.allocate(ValueLayout.JAVA_FLOAT, 11);
-      assertThat(Matrix.of(memory, 3, 3, 4).segment().byteSize()).isEqualTo(44);
+      assertThat(Matrix.of(memory, 3, 3, 4).segment.byteSize()).isEqualTo(44);
       assertThatThrownBy(() -> Matrix.of(memory, 3, 4, 4))
           .hasMessageEndingWith("it must have 48 bytes or more");
       assertThatThrownBy(() -> Matrix.of(memory, 3, 4, 3))

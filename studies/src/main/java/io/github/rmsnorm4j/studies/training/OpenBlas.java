@@ -69,17 +69,17 @@ public final class OpenBlas implements MatrixProduct {
           ROW_MAJOR,
           transposeA ? TRANSPOSED : AS_IT_IS,
           transposeB ? TRANSPOSED : AS_IT_IS,
-          c.rows(),
-          c.columns(),
-          transposeA ? a.rows() : a.columns(),
+          c.rows,
+          c.columns,
+          transposeA ? a.rows : a.columns,
           alpha,
-          a.segment(),
-          a.stride(),
-          b.segment(),
-          b.stride(),
+          a.segment,
+          a.stride,
+          b.segment,
+          b.stride,
           beta,
-          c.segment(),
-          c.stride());
+          c.segment,
+          c.stride);
     } catch (RuntimeException | Error e) {
       throw e; // A closed arena.
     } catch (Throwable e) {

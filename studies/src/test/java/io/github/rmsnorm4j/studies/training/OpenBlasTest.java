@@ -71,14 +71,12 @@ class OpenBlasTest {
   }
 
   private static Matrix block(Matrix of, int row, int column, int rows, int columns) {
-    long first = ((long) row * of.stride() + column) * Float.BYTES;
-    return Matrix.of(of.segment().asSlice(first), rows, columns, of.stride());
+    long first = ((long) row * of.stride + column) * Float.BYTES;
+    return Matrix.of(of.segment.asSlice(first), rows, columns, of.stride);
   }
 
   private static float element(Matrix matrix, int row, int column) {
-    return matrix
-        .segment()
-        .getAtIndex(ValueLayout.JAVA_FLOAT, (long) row * matrix.stride() + column);
+    return matrix.segment.getAtIndex(ValueLayout.JAVA_FLOAT, (long) row * matrix.stride + column);
   }
 
   private static Matrix random(Arena arena, int stream) {
@@ -88,7 +86,7 @@ class OpenBlasTest {
   private static Matrix random(Arena arena, int stream, int rows, int columns) {
     Matrix matrix = zeros(arena, rows, columns);
     SeededRandom random = new SeededRandom(SEED, stream);
-    Floats values = new Floats(matrix.segment());
+    Floats values = new Floats(matrix.segment);
     for (long i = 0; i < (long) rows * columns; i++) {
       values.set(i, (float) random.nextGaussian());
     }
@@ -113,7 +111,7 @@ class OpenBlasTest {
       for (int i = 0; i < 5; i++) {
         Matrix again = zeros(arena, 150, 170);
         product.multiply(a, false, b, false, 1, 0, again);
-        assertThat(again.segment().mismatch(first.segment())).isEqualTo(-1);
+        assertThat(again.segment.mismatch(first.segment)).isEqualTo(-1);
       }
     }
   }
@@ -123,7 +121,7 @@ class OpenBlasTest {
     try (Arena arena = Arena.ofConfined()) {
       Matrix a = random(arena, 1, 2, 3);
       Matrix c = zeros(arena, 2, 2);
-      c.segment().setAtIndex(ValueLayout.JAVA_FLOAT, 1, Float.NaN);
+      c.segment.setAtIndex(ValueLayout.JAVA_FLOAT, 1, Float.NaN);
       product.multiply(a, false, a, true, 1, 0, c);
       assertThat(element(c, 0, 1)).isEqualTo(element(c, 1, 0)).isFinite();
     }
