@@ -48,7 +48,8 @@ class TransformerTest {
     for (String norm :
         List.of("layernorm", "rmsnorm(eps=1e-5)", "rmsnorm(eps=1e-5, part=1/4)", "none")) {
       for (Placement placement : Placement.values()) {
-        for (int choice = 0; choice < 8; choice++) {
+        for (int i = 0; i < 8; i++) {
+          int choice = i;
           configs.add(
               ModelConfig.of(
                   29,

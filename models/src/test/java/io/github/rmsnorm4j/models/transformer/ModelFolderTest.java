@@ -62,6 +62,15 @@ class ModelFolderTest {
     }
   }
 
+  /** Files that were saved while heads could have gates. */
+  @Test
+  void aGateThatIsNoneIsNoGate() throws IOException {
+    String text = ConfigJson.write(Configs.tiny());
+    String older = text.replaceFirst("\\{", "{\"rmsnorm4j_head_gate\" : \"none\",");
+    assertThat(older).isNotEqualTo(text);
+    assertThat(ModelConfig.parse(folder, older)).isEqualTo(Configs.tiny());
+  }
+
   @Test
   void aPreNormModelWithRmsNormIsALlama() {
     assertThat(ConfigJson.write(Configs.tiny()))
