@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.models.rewrite.Finding;
 import io.github.rmsnorm4j.models.rewrite.LogitsProof;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
-import io.github.rmsnorm4j.models.rewrite.Proof;
 import io.github.rmsnorm4j.models.rewrite.Rewriting;
 import io.github.rmsnorm4j.models.rewrite.RoundingCount;
 import java.util.ArrayList;
@@ -136,10 +135,10 @@ final class FoldText {
   static FoldText ofResult(Rewriting.Result result) {
     FoldText text = new FoldText();
     text.addRounding(result.rounding());
-    if (result.proof().isPresent()) {
-      text.addProof(result.proof().get());
-    } else {
+    if (result.findings().isEmpty()) {
       text.add("proof: skipped, nothing was compared (--no-verify)");
+    } else {
+      text.addProof(result);
     }
     return text;
   }
@@ -161,7 +160,7 @@ final class FoldText {
     }
   }
 
-  private void addProof(Proof proof) {
+  private void addProof(Rewriting.Result proof) {
     add(
         "proof: each difference as a share of its bound, which is what the one rounding and float64 can cause; the largest must not exceed 1");
     for (Finding finding : proof.findings()) {

@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.GainStatistics;
-import io.github.rmsnorm4j.models.rewrite.NormGroup;
 import io.github.rmsnorm4j.report.Axis;
 import io.github.rmsnorm4j.report.Chart;
 import io.github.rmsnorm4j.report.Series;

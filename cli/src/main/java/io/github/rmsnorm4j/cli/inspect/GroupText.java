@@ -8,7 +8,6 @@ import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.GainStatistics;
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.NormSite;
-import io.github.rmsnorm4j.models.rewrite.NormGroup;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.models.Inspection;
-import io.github.rmsnorm4j.models.rewrite.NormGroup;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.report.Page;
 import io.github.rmsnorm4j.report.Table;

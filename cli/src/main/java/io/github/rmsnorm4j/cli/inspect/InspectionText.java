@@ -4,7 +4,6 @@ import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.ModelNorms;
-import io.github.rmsnorm4j.models.rewrite.NormGroup;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.List;

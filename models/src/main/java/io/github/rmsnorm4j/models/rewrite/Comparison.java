@@ -9,7 +9,6 @@ import io.github.rmsnorm4j.models.NormSite;
 import io.github.rmsnorm4j.models.Projection;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -56,17 +55,6 @@ final class Comparison {
       return matrix;
     }
 
-    /** What the norm and the matrix are together, apart from W. */
-    private Factors factors(NormSite site, Projection matrix, int inputs, int outputs)
-        throws IOException {
-      double scale = norms.head().filter(matrix::equals).isPresent() ? norms.headScale() : 1;
-      double[] g = vector(site.gain(), inputs, 1 - site.spec().gainOffset());
-      Arrays.setAll(g, i -> scale * (g[i] + site.spec().gainOffset()));
-      double[] beta = vector(site.bias(), inputs, 0);
-      Arrays.setAll(beta, i -> scale * beta[i]);
-      return new Factors(g, beta, vector(matrix.bias(), outputs, 0));
-    }
-
     private double[] vector(Optional<String> name, int length, double absent) throws IOException {
       if (name.isPresent()) {
         return StoredMatrix.vector(tensors, name.get(), length);
@@ -77,7 +65,36 @@ final class Comparison {
     }
   }
 
-  private record Factors(double[] g, double[] beta, double[] c) {}
+  /** {@code A n + c}: a norm of one side, and a matrix that takes its output. */
+  private static final class Taken {
+    final StoredMatrix w;
+    final boolean inputsFirst;
+    final double[] g;
+    final double[] c;
+
+    /** The largest that a partial sum of an element of c may be. */
+    final double[] sums;
+
+    Taken(Side side, NormSite site, Projection matrix, Arena arena) throws IOException {
+      w = side.matrix(matrix.weight(), arena);
+      inputsFirst = matrix.inputsFirst();
+      int inputs = inputsFirst ? w.rows : w.columns;
+      double scale =
+          side.norms.head().filter(matrix::equals).isPresent() ? side.norms.headScale() : 1;
+      double offset = site.spec().gainOffset();
+      g = side.vector(site.gain(), inputs, 1 - offset);
+      Arrays.setAll(g, i -> scale * (g[i] + offset));
+      double[] beta = side.vector(site.bias(), inputs, 0);
+      Arrays.setAll(beta, i -> scale * beta[i]);
+      c = side.vector(matrix.bias(), inputsFirst ? w.columns : w.rows, 0);
+      sums = Arrays.stream(c).map(Math::abs).toArray();
+      w.addProduct(beta, inputsFirst, c, sums);
+    }
+
+    double gain(int row, int column) {
+      return g[inputsFirst ? row : column];
+    }
+  }
 
   Comparison(Side before, Side after) {
     this.before = before;
@@ -129,36 +146,22 @@ final class Comparison {
 
   private void compareMatrix(NormSite site, NormSite other, int consumer) throws IOException {
     Projection matrix = site.consumers().get(consumer);
-    Projection same = other.consumers().get(consumer);
     try (Arena arena = Arena.ofConfined()) {
-      StoredMatrix w = before.matrix(matrix.weight(), arena);
-      StoredMatrix v = after.matrix(same.weight(), arena);
-      requireSame(w.tensor, v.tensor);
-      boolean inputsFirst = matrix.inputsFirst();
-      int inputs = inputsFirst ? w.rows : w.columns;
-      int outputs = inputsFirst ? w.columns : w.rows;
-      Factors x = before.factors(site, matrix, inputs, outputs);
-      Factors y = after.factors(other, same, inputs, outputs);
-      double[] size = Arrays.stream(x.c).map(Math::abs).toArray();
-      for (int row = 0; row < w.rows; row++) {
-        for (int column = 0; column < w.columns; column++) {
-          int j = inputsFirst ? row : column;
-          int i = inputsFirst ? column : row;
-          double a = w.get(row, column) * x.g[j];
-          double bound = (w.type.unitRoundoff() + 8 * TERM) * Math.abs(a);
-          bound += tiniest(w.type) * Math.abs(y.g[j]);
-          matrices.add(a - v.get(row, column) * y.g[j], bound, matrix.weight());
-          double term = w.get(row, column) * x.beta[j];
-          x.c[i] += term;
-          y.c[i] += v.get(row, column) * y.beta[j];
-          size[i] += Math.abs(term);
+      Taken x = new Taken(before, site, matrix, arena);
+      Taken y = new Taken(after, other, other.consumers().get(consumer), arena);
+      requireSame(x.w.tensor, y.w.tensor);
+      for (int row = 0; row < x.w.rows; row++) {
+        for (int column = 0; column < x.w.columns; column++) {
+          double a = x.w.get(row, column) * x.gain(row, column);
+          double gain = y.gain(row, column);
+          double bound = bound(x.w.type, a, Math.abs(gain), 8 * Math.abs(a));
+          matrices.add(a - y.w.get(row, column) * gain, bound, matrix.weight());
         }
       }
       ElementType type =
-          matrix.bias().isPresent() ? before.matrix(matrix.bias().get(), arena).type : w.type;
-      for (int i = 0; i < outputs; i++) {
-        double sums = (inputs + 16) * TERM * 2 * size[i];
-        double bound = type.unitRoundoff() * Math.abs(x.c[i]) + tiniest(type) + sums;
+          matrix.bias().isPresent() ? before.matrix(matrix.bias().get(), arena).type : x.w.type;
+      for (int i = 0; i < x.c.length; i++) {
+        double bound = bound(type, x.c[i], 1, 2 * (x.g.length + 16) * x.sums[i]);
         biases.add(x.c[i] - y.c[i], bound, matrix.weight());
       }
     }
@@ -170,9 +173,15 @@ final class Comparison {
     }
   }
 
-  /** The largest error of one rounding of a number that is too small to be normal. */
-  private static double tiniest(ElementType type) {
-    return Math.max(type.minValue() / 2, Double.MIN_VALUE);
+  /**
+   * How far a number that was rounded once to its type may be from the exact one.
+   *
+   * @param factor what the stored number is multiplied by
+   * @param terms the absolute values of what was added in float64
+   */
+  private static double bound(ElementType type, double exact, double factor, double terms) {
+    double tiniest = Math.max(type.minValue() / 2, Double.MIN_VALUE);
+    return type.unitRoundoff() * Math.abs(exact) + tiniest * factor + TERM * terms;
   }
 
   private void compareStream() throws IOException {
@@ -199,8 +208,7 @@ final class Comparison {
         for (int column = 0; column < stored.columns; column++) {
           double value = stored.get(row, column);
           double exact = value - means[rows ? row : column];
-          double bound = stored.type.unitRoundoff() * Math.abs(exact) + tiniest(stored.type);
-          bound += 2 * TERM * Math.abs(value);
+          double bound = bound(stored.type, exact, 1, 2 * Math.abs(value));
           stream.add(exact - changed.get(row, column), bound, name);
         }
       }
@@ -219,7 +227,8 @@ final class Comparison {
       if (!compared.contains(tensor.name())) {
         Tensor other = after.tensors.tensor(tensor.name());
         boolean same =
-            other.equals(tensor) && sameBytes(before.tensors, tensor, after.tensors, other);
+            other.equals(tensor)
+                && StoredMatrix.sameBytes(before.tensors, tensor, after.tensors, other);
         copies.add(same ? 0 : 1, 0, tensor.name());
       }
     }
@@ -227,14 +236,5 @@ final class Comparison {
         .map(Tensor::name)
         .filter(name -> !names.contains(name))
         .forEach(name -> copies.add(1, 0, name));
-  }
-
-  /** Whether two tensors have the same bytes. */
-  static boolean sameBytes(TensorFile file, Tensor tensor, TensorFile otherFile, Tensor other)
-      throws IOException {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment bytes = StoredMatrix.bytes(file, tensor, arena);
-      return bytes.mismatch(StoredMatrix.bytes(otherFile, other, arena)) < 0;
-    }
   }
 }

@@ -3,6 +3,7 @@ package io.github.rmsnorm4j.models.rewrite;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
@@ -10,8 +11,6 @@ import io.github.rmsnorm4j.formats.FormatException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.stream.Collectors;
 
 /**
  * The text of {@code config.json} or of the index of the shards, in which single values change. All
@@ -38,13 +37,8 @@ final class EditedSettings {
   }
 
   /** JSON of a text. */
-  static String quoted(Object value) {
-    return '"' + new String(JsonStringEncoder.getInstance().quoteAsString("" + value)) + '"';
-  }
-
-  /** JSON of a list of texts. */
-  static String quoted(List<?> values) {
-    return values.stream().map(EditedSettings::quoted).collect(Collectors.joining(", ", "[", "]"));
+  static String quoted(String text) {
+    return '"' + new String(JsonStringEncoder.getInstance().quoteAsString(text)) + '"';
   }
 
   /**
@@ -54,34 +48,33 @@ final class EditedSettings {
    * @param path the field, after the fields of the objects that it is in
    */
   void set(String value, String... path) throws IOException {
+    JsonPointer field = JsonPointer.empty();
+    for (String name : path) {
+      field = field.appendProperty(name);
+    }
+    JsonPointer object = field.head();
+    int open = 0;
     try (JsonParser json = JSON.createParser(text)) {
-      json.nextToken();
-      int open = offset(json.currentLocation());
-      int depth = 0;
-      while (depth < path.length && json.nextToken() == JsonToken.FIELD_NAME) {
-        boolean found = json.currentName().equals(path[depth]);
-        json.nextToken();
-        if (found) {
-          open = offset(json.currentLocation());
-          depth++;
-          if (depth < path.length && json.currentToken() != JsonToken.START_OBJECT) {
-            break;
-          }
-        } else {
+      for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
+        JsonPointer at = json.getParsingContext().pathAsPointer();
+        if (token == JsonToken.FIELD_NAME) {
+          continue;
+        }
+        int start = offset(json.currentTokenLocation());
+        if (at.equals(field)) {
           json.skipChildren();
+          json.finishToken();
+          text = text.substring(0, start) + value + text.substring(offset(json.currentLocation()));
+          return;
+        } else if (at.equals(object) && token == JsonToken.START_OBJECT) {
+          open = offset(json.currentLocation());
+        } else if (at.equals(object) && token == JsonToken.END_OBJECT) {
+          add(quoted(path[path.length - 1]), value, open, start);
+          return;
         }
       }
-      if (depth == path.length) {
-        int start = offset(json.currentTokenLocation());
-        json.skipChildren();
-        json.finishToken();
-        text = text.substring(0, start) + value + text.substring(offset(json.currentLocation()));
-      } else if (depth == path.length - 1 && json.currentToken() == JsonToken.END_OBJECT) {
-        add(quoted(path[depth]), value, open, offset(json.currentTokenLocation()));
-      } else {
-        throw new FormatException(file, "has no object " + path[depth]);
-      }
     }
+    throw new FormatException(file, "has no object " + object);
   }
 
   private static int offset(JsonLocation location) {

@@ -95,12 +95,7 @@ final class EditedTensors {
     boolean inputsFirst = step.matrix().inputsFirst();
     double[] product = new double[inputsFirst ? w.columns : w.rows];
     double[] beta = StoredMatrix.vector(model, step.beta(), inputsFirst ? w.rows : w.columns);
-    for (int row = 0; row < w.rows; row++) {
-      for (int column = 0; column < w.columns; column++) {
-        product[inputsFirst ? column : row] +=
-            w.get(row, column) * beta[inputsFirst ? row : column];
-      }
-    }
+    w.addProduct(beta, inputsFirst, product, new double[product.length]);
     return product;
   }
 

@@ -13,7 +13,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermission;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -39,9 +38,7 @@ final class OutFolder implements Closeable {
    */
   OutFolder(Path model, Path out) throws IOException {
     this.out = requireFree(model, out);
-    this.folder = partial(this.out);
-    Files.createDirectory(folder);
-    permitLike(folder, model, PosixFilePermission.OWNER_EXECUTE);
+    folder = Files.createDirectory(partial(this.out));
   }
 
   private static Path partial(Path out) {
@@ -55,22 +52,21 @@ final class OutFolder implements Closeable {
     require(parent != null && !dots, "OUT is '%s', it must name a folder", out);
     require(Files.isDirectory(parent), "OUT is %s, but there is no folder %s", out, parent);
     Path real = parent.toRealPath().resolve(out.getFileName());
+    Path partial = partial(real);
+    Path from = model.toRealPath();
     require(
-        !real.startsWith(model.toRealPath()),
+        !real.startsWith(from),
         "OUT is %s, which is the model or in it: the model is never written to",
         out);
-    require(
-        !model.toRealPath().startsWith(partial(real)),
-        "MODEL is %s, which is where OUT is written first",
-        model);
+    require(!from.startsWith(partial), "MODEL is %s, which is where OUT is written first", model);
     require(!Files.isSymbolicLink(out), "OUT is %s, which is a link: name the folder itself", out);
     require(
         !Files.exists(out) || Files.isDirectory(out) && names(out).isEmpty(),
         "OUT is %s, which exists already: only an empty folder is replaced",
         out);
-    if (Files.exists(partial(real), LinkOption.NOFOLLOW_LINKS)) {
+    if (Files.exists(partial, LinkOption.NOFOLLOW_LINKS)) {
       throw new FileAlreadyExistsException(
-          partial(real).toString(),
+          partial.toString(),
           null,
           "exists: another command is writing OUT, or was killed; if none is running, delete it");
     }
@@ -89,37 +85,23 @@ final class OutFolder implements Closeable {
     }
   }
 
-  /** Gives the permissions of the model or of a file in it, and one more to the owner. */
-  private static void permitLike(Path path, Path like, PosixFilePermission more)
-      throws IOException {
-    if (path.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-      Set<PosixFilePermission> all = Files.getPosixFilePermissions(like);
-      all.add(PosixFilePermission.OWNER_WRITE);
-      all.add(more);
-      Files.setPosixFilePermissions(path, all);
-    }
-  }
-
   /** Where the files are written. */
   Path folder() {
     return folder;
   }
 
-  void copy(InputStream content, String name, Path like) throws IOException {
-    Path file = folder.resolve(name);
+  /** Where a file is written, which is deleted if the result is not put in place. */
+  Path file(String name) {
+    written.add(name);
+    return folder.resolve(name);
+  }
+
+  void copy(InputStream content, String name) throws IOException {
     try (FileChannel to =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-      written.add(name);
+        FileChannel.open(file(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       content.transferTo(Channels.newOutputStream(to));
       to.force(true);
     }
-    finish(name, like);
-  }
-
-  /** Takes a file that is written whole. */
-  void finish(String name, Path like) throws IOException {
-    written.add(name);
-    permitLike(folder.resolve(name), like, PosixFilePermission.OWNER_READ);
   }
 
   /** Gives the folder its name. Of what may be there, the system replaces an empty folder alone. */

@@ -17,7 +17,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,7 +32,9 @@ final class ResultWriter {
   private final ModelNorms norms;
   private final Plan plan;
   private final List<SafetensorsFile> shards;
-  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+  /** The tensor of the result that the model does not have: the head that was tied. */
+  private final Optional<Tensor> added;
 
   /** The texts of the files that change, by name. */
   private final Map<String, String> edited;
@@ -45,8 +46,15 @@ final class ResultWriter {
     this.norms = norms;
     this.plan = plan;
     shards = shards(model).map(SafetensorsFile.class::cast).toList();
-    model.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
+    String head = norms.ownHead();
+    boolean stored = model.tensors().stream().anyMatch(tensor -> tensor.name().equals(head));
+    added = plan.untied() && !stored ? Optional.of(likeEmbedding(head)) : Optional.empty();
     edited = editedTexts();
+  }
+
+  private Tensor likeEmbedding(String name) throws IOException {
+    Tensor embedding = model.tensor(norms.embeddings().getFirst());
+    return new Tensor(name, embedding.dtype(), embedding.shape());
   }
 
   private static Stream<TensorFile> shards(TensorFile model) {
@@ -65,18 +73,17 @@ final class ResultWriter {
 
   RoundingCount write(OutFolder to, LongConsumer progress) throws IOException {
     for (String name : otherFiles(listing, model)) {
-      Path file = listing.files().get(name);
+      String text = edited.get(name);
       try (InputStream content =
-          edited.containsKey(name)
-              ? new ByteArrayInputStream(edited.get(name).getBytes(UTF_8))
-              : Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-        to.copy(content, name, file);
+          text != null
+              ? new ByteArrayInputStream(text.getBytes(UTF_8))
+              : Files.newInputStream(listing.files().get(name), LinkOption.NOFOLLOW_LINKS)) {
+        to.copy(content, name);
       }
     }
     EditedTensors numbers = new EditedTensors(model);
     for (SafetensorsFile shard : shards) {
-      writeShard(shard, to.folder().resolve(name(shard)), numbers, progress);
-      to.finish(name(shard), listing.files().get(name(shard)));
+      writeShard(shard, to.file(name(shard)), numbers, progress);
     }
     return numbers.count();
   }
@@ -92,39 +99,32 @@ final class ResultWriter {
       if (plan.modelType().isPresent()) {
         config.set(EditedSettings.quoted(plan.modelType().get()), "model_type");
         if (JsonFile.read(file).get("architectures") instanceof List<?> names) {
-          List<String> own = names.stream().map(name -> "Rmsnorm4j" + name).toList();
-          config.set(EditedSettings.quoted(own), "architectures");
+          List<String> own =
+              names.stream().map(name -> EditedSettings.quoted("Rmsnorm4j" + name)).toList();
+          config.set("[" + String.join(", ", own) + "]", "architectures");
         }
       }
       texts.put(CONFIG, config.toString());
     }
-    if (model instanceof ShardedFile sharded && added().isPresent()) {
+    if (model instanceof ShardedFile sharded && added.isPresent()) {
       EditedSettings index = new EditedSettings(listing.files().get(name(sharded)));
       String size = sharded.indexMetadata().getOrDefault("total_size", "");
       if (size.matches("\\d{1,18}")) {
-        long total = Long.parseLong(size) + added().get().bytes();
+        long total = Long.parseLong(size) + added.get().bytes();
         index.set(String.valueOf(total), "metadata", "total_size");
       }
-      index.set(EditedSettings.quoted(name(shards.getLast())), "weight_map", added().get().name());
+      index.set(EditedSettings.quoted(name(shards.getLast())), "weight_map", added.get().name());
       texts.put(name(sharded), index.toString());
     }
     return texts;
-  }
-
-  /** The tensor of the result that the model does not have: the head that was tied. */
-  private Optional<Tensor> added() {
-    Tensor embedding = tensors.get(norms.embeddings().getFirst());
-    return plan.untied() && !tensors.containsKey(norms.ownHead())
-        ? Optional.of(new Tensor(norms.ownHead(), embedding.dtype(), embedding.shape()))
-        : Optional.empty();
   }
 
   private void writeShard(
       SafetensorsFile shard, Path to, EditedTensors numbers, LongConsumer progress)
       throws IOException {
     // A tensor that is added goes behind those of the last shard.
-    List<Tensor> more = Stream.concat(shard.tensors().stream(), added().stream()).toList();
-    boolean like = shard != shards.getLast() || added().isEmpty();
+    List<Tensor> more = Stream.concat(shard.tensors().stream(), added.stream()).toList();
+    boolean like = shard != shards.getLast() || added.isEmpty();
     try (TensorWriter writer =
         like
             ? TensorWriter.like(to, shard, false)

@@ -16,7 +16,6 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -42,15 +41,23 @@ public final class Rewriting implements Closeable {
   public record Wish(Goal goal, Optional<Path> map, boolean untie, boolean trustGains) {}
 
   /**
-   * What was written.
+   * What was written, and the comparison with the model, both as they are stored.
    *
    * @param rounding what the roundings to the stored types did
-   * @param proof the comparison with the model; empty if it was not asked for
+   * @param findings what was compared, norm by norm and tensor by tensor; none if it was not asked
+   *     for
+   * @param whole the logits of the whole model; empty if it was not run
+   * @param notRun why the whole model was not run, if it was not
    */
-  public record Result(RoundingCount rounding, Optional<Proof> proof) {
+  public record Result(
+      RoundingCount rounding, List<Finding> findings, Optional<LogitsProof> whole, String notRun) {
     /** {@return what differs too much, so that nothing was put in place; empty if nothing does} */
     public Optional<String> difference() {
-      return proof.flatMap(Proof::difference);
+      return findings.stream()
+          .filter(finding -> !finding.holds())
+          .map(finding -> finding.what() + ", most in " + finding.where())
+          .findFirst()
+          .or(() -> whole.filter(logits -> !logits.holds()).map(_ -> "logits"));
     }
   }
 
@@ -58,9 +65,7 @@ public final class Rewriting implements Closeable {
   private final StoredModel model;
   private final Listing listing;
   private final ModelNorms norms;
-  private final Map<String, Tensor> tensors = new LinkedHashMap<>();
   private final Plan plan;
-
   private final List<NormSite> doubtful;
 
   /** Why the whole model cannot be run here, empty if it can. */
@@ -71,25 +76,22 @@ public final class Rewriting implements Closeable {
     this.wish = wish;
     this.model = model;
     this.listing = listing;
-    TensorFile file = model.tensors();
-    file.tensors().forEach(tensor -> tensors.put(tensor.name(), tensor));
     Inspection inspection = Inspection.of(model, wish.map);
     norms = inspection.model();
     notRun = LayerwiseLogits.unsupported(model.path());
     try {
+      TensorFile file = model.tensors();
+      Map<String, Tensor> tensors =
+          file.tensors().stream().collect(Collectors.toMap(Tensor::name, tensor -> tensor));
       Planner planner =
           new Planner(norms, tensors, name -> StoredMatrix.vector(file, name), wish.untie);
       plan = altered.apply(planner.plan(wish.goal));
-      Set<NormSite> folded =
-          plan.norms().stream()
-              .filter(norm -> norm.fate() == Fate.FOLDED)
-              .map(NormOutcome::site)
-              .collect(Collectors.toSet());
+      Set<NormOutcome> outcomes = Set.copyOf(plan.norms());
       doubtful =
           inspection.norms().stream()
               .filter(InspectedNorm::isDoubtful)
               .map(InspectedNorm::site)
-              .filter(folded::contains)
+              .filter(site -> outcomes.contains(new NormOutcome(site, Fate.FOLDED, "")))
               .toList();
       if (!wish.trustGains && isShifted()) {
         throw shifted();
@@ -171,11 +173,6 @@ public final class Rewriting implements Closeable {
     return plan.norms();
   }
 
-  /** {@return the norms that are folded though their gains look otherwise than the family's} */
-  public List<NormSite> doubtful() {
-    return doubtful;
-  }
-
   /** {@return whether the head was tied and is a matrix of its own from now on} */
   public boolean untied() {
     return plan.untied();
@@ -184,6 +181,11 @@ public final class Rewriting implements Closeable {
   /** {@return the new {@code model_type}, if it changes} */
   public Optional<String> modelType() {
     return plan.modelType();
+  }
+
+  /** {@return the norms that are folded though their gains look otherwise than the family's} */
+  public List<NormSite> doubtful() {
+    return doubtful;
   }
 
   /** {@return the names of the folders within the model's folder, which are not copied} */
@@ -203,7 +205,7 @@ public final class Rewriting implements Closeable {
    */
   public long bytes(boolean prove) {
     int runs = notRun.isPresent() ? 0 : LogitsProof.DRAWS + 2;
-    long bytes = tensors.values().stream().mapToLong(Tensor::bytes).sum();
+    long bytes = model.tensors().tensors().stream().mapToLong(Tensor::bytes).sum();
     return bytes * (prove ? 3 + runs : 1);
   }
 
@@ -240,9 +242,11 @@ public final class Rewriting implements Closeable {
     ResultWriter writer = new ResultWriter(model.tensors(), listing, norms, plan);
     try (OutFolder to = new OutFolder(model.path(), out)) {
       RoundingCount rounding = writer.write(to, progress);
-      Optional<Proof> proof = prove ? Optional.of(prove(to.folder(), progress)) : Optional.empty();
+      Result result =
+          prove
+              ? compared(to.folder(), rounding, progress)
+              : new Result(rounding, List.of(), Optional.empty(), "");
       requireUnchanged();
-      Result result = new Result(rounding, proof);
       if (result.difference().isEmpty()) {
         to.putInPlace();
       }
@@ -261,20 +265,24 @@ public final class Rewriting implements Closeable {
    * of the embedding, which {@link #write} looks at first.
    */
   Optional<String> assumedCopy() {
-    return Optional.of(norms.ownHead()).filter(head -> plan.untied() && tensors.containsKey(head));
+    return model.tensors().tensors().stream()
+        .map(Tensor::name)
+        .filter(name -> plan.untied() && name.equals(norms.ownHead()))
+        .findFirst();
   }
 
   private void requireOneHead(String head) throws IOException {
     String source = plan.edits().get(head).source();
     TensorFile file = model.tensors();
-    if (!Comparison.sameBytes(file, tensors.get(source), file, tensors.get(head))) {
+    if (!StoredMatrix.sameBytes(file, file.tensor(source), file, file.tensor(head))) {
       throw new RefusedException(
           "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
               .formatted(model.path(), wish.goal, head, source));
     }
   }
 
-  private Proof prove(Path written, LongConsumer progress) throws IOException {
+  private Result compared(Path written, RoundingCount rounding, LongConsumer progress)
+      throws IOException {
     List<Finding> findings;
     try (StoredModel result = StoredModel.open(written)) {
       Comparison.Side before = new Comparison.Side(norms, model.tensors(), progress);
@@ -287,7 +295,7 @@ public final class Rewriting implements Closeable {
         notRun.isPresent()
             ? Optional.empty()
             : LogitsProof.compare(model.path(), written, model.tensors(), progress);
-    return new Proof(findings, whole, notRun.orElse("its own logits are not finite"));
+    return new Result(rounding, findings, whole, notRun.orElse("its own logits are not finite"));
   }
 
   /** Closes the model. */

@@ -45,8 +45,28 @@ final class StoredMatrix {
     return bytes;
   }
 
+  /** Whether two tensors have the same bytes. */
+  static boolean sameBytes(TensorFile file, Tensor tensor, TensorFile otherFile, Tensor other)
+      throws IOException {
+    try (Arena arena = Arena.ofConfined()) {
+      return bytes(file, tensor, arena).mismatch(bytes(otherFile, other, arena)) < 0;
+    }
+  }
+
   double get(int row, int column) {
     return type.get(bytes, (long) row * columns + column);
+  }
+
+  /** Adds the product with a vector of inputs, and to the sums the absolute value of each term. */
+  void addProduct(double[] inputs, boolean inputsFirst, double[] product, double[] sums) {
+    for (int row = 0; row < rows; row++) {
+      for (int column = 0; column < columns; column++) {
+        double term = get(row, column) * inputs[inputsFirst ? row : column];
+        int output = inputsFirst ? column : row;
+        product[output] += term;
+        sums[output] += Math.abs(term);
+      }
+    }
   }
 
   /** The mean of each row, or else of each column. */

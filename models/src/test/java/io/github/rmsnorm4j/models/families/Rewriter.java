@@ -54,7 +54,7 @@ final class Rewriter {
     try (Rewriting rewriting = Rewriting.open(in, new Wish(goal, map, untie, true))) {
       Rewriting.Result result = rewriting.write(out, true, _ -> {});
       if (!Files.exists(out)) {
-        throw new AssertionError("the proof does not hold: " + result.proof());
+        throw new AssertionError("the proof does not hold: " + result.findings());
       }
     }
     return out;

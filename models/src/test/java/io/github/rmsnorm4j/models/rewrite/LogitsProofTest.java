@@ -21,12 +21,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LogitsProofTest {
   @TempDir private Path folder;
 
-  private Proof proof(Path in, Optional<Path> map, Goal goal) throws IOException {
+  private Rewriting.Result proof(Path in, Optional<Path> map, Goal goal) throws IOException {
     Path out = folder.resolve("out");
     try (Rewriting rewriting = Rewriting.open(in, new Wish(goal, map, true, true))) {
       Rewriting.Result result = rewriting.write(out, true, _ -> {});
       assertThat(Files.exists(out)).isEqualTo(result.difference().isEmpty());
-      return result.proof().orElseThrow();
+      return result;
     }
   }
 
@@ -64,7 +64,7 @@ class LogitsProofTest {
               "others": ["model.layers.{layer}.self_attn.v_proj"]}
             """);
     Path in = TestModel.llama("llama", false).write(folder.resolve("in"), dtype, 1);
-    Proof proof = proof(in, Optional.of(map), Goal.FOLD);
+    Rewriting.Result proof = proof(in, Optional.of(map), Goal.FOLD);
     assertThat(proof.findings()).allMatch(Finding::holds);
     LogitsProof whole = proof.whole().orElseThrow();
     assertThat(whole.difference()).isGreaterThan(2 * LogitsProof.ALLOWED * whole.roundings());
@@ -74,7 +74,7 @@ class LogitsProofTest {
   @Test
   void aModelThatCannotBeRunIsProvenByPlacesAlone() throws IOException {
     Path in = TestModel.llama("gemma", true).write(folder.resolve("in"), Dtype.F32, 1);
-    Proof proof = proof(in, Optional.empty(), Goal.FOLD);
+    Rewriting.Result proof = proof(in, Optional.empty(), Goal.FOLD);
     assertThat(proof.whole()).isEmpty();
     assertThat(proof.notRun()).startsWith(in.resolve("config.json") + ": ");
     assertThat(proof.difference()).isEmpty();
@@ -92,7 +92,7 @@ class LogitsProofTest {
             in,
             new Wish(Goal.FOLD, Optional.empty(), false, true),
             LogitsProofTest::withoutTheLastNorm)) {
-      Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
+      Rewriting.Result proof = rewriting.write(folder.resolve("out"), true, _ -> {});
       assertThat(proof.whole()).isEmpty();
       assertThat(proof.notRun()).isEqualTo("its own logits are not finite");
       assertThat(proof.difference()).isEmpty();
@@ -107,7 +107,7 @@ class LogitsProofTest {
             in,
             new Wish(Goal.FOLD, Optional.empty(), false, true),
             LogitsProofTest::withAHugeHead)) {
-      Proof proof = rewriting.write(folder.resolve("out"), true, _ -> {}).proof().orElseThrow();
+      Rewriting.Result proof = rewriting.write(folder.resolve("out"), true, _ -> {});
       assertThat(proof.whole().orElseThrow().difference()).isNaN();
       assertThat(proof.whole().orElseThrow().holds()).isFalse();
       assertThat(proof.difference()).isPresent();

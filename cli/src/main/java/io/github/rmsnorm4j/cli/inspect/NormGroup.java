@@ -1,8 +1,9 @@
-package io.github.rmsnorm4j.models.rewrite;
+package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.NormSite;
 import io.github.rmsnorm4j.models.Projection;
+import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.stream.Collectors;
  * @param name their name with N for the number of the layer
  * @param norms one for each layer
  */
-public record NormGroup(String name, List<InspectedNorm> norms) {
+record NormGroup(String name, List<InspectedNorm> norms) {
 
   /**
    * {@return groups of norms that differ in the number of their layer alone}
@@ -23,7 +24,7 @@ public record NormGroup(String name, List<InspectedNorm> norms) {
    * @param norms of a model
    * @param prospects what can be done with it
    */
-  public static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
+  static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
     Map<String, List<InspectedNorm>> groups = new LinkedHashMap<>();
     for (InspectedNorm norm : norms) {
       groups.computeIfAbsent(key(norm.site(), prospects), _ -> new ArrayList<>()).add(norm);
@@ -57,7 +58,7 @@ public record NormGroup(String name, List<InspectedNorm> norms) {
   }
 
   /** {@return where the norm of the first layer is} */
-  public NormSite first() {
+  NormSite first() {
     return norms.getFirst().site();
   }
 
@@ -65,7 +66,7 @@ public record NormGroup(String name, List<InspectedNorm> norms) {
    * {@return the names of the matrices that take the output, without what they share with the
    * norm's}
    */
-  public List<String> consumers() {
+  List<String> consumers() {
     return first().consumers().stream().map(this::consumer).distinct().toList();
   }
 
@@ -80,7 +81,7 @@ public record NormGroup(String name, List<InspectedNorm> norms) {
    * @param name the name
    * @param others the others
    */
-  public static int shared(String name, List<String> others) {
+  static int shared(String name, List<String> others) {
     int shared = 0;
     for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
       String part = name.substring(0, dot + 1);
@@ -96,7 +97,7 @@ public record NormGroup(String name, List<InspectedNorm> norms) {
    *
    * @param prospects what can be done with the model
    */
-  public String fold(Prospects prospects) {
+  String fold(Prospects prospects) {
     String rule = first().keptBecause().map(reason -> "no, " + reason).orElse("");
     return first().general(prospects.of(first()).orElse(rule));
   }
