@@ -8,7 +8,6 @@ import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.models.GainStatistics;
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.NormSite;
-import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -17,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What is said of a group of norms, on the terminal and on the page. Safe to print. */
-record GroupText(NormGroup group, Prospects prospects) {
+record GroupText(NormGroup group) {
   /** What {@link #rows} holds. */
   static final List<String> COLUMNS =
       List.of("layer", "least", "mean", "greatest", "dead", "negative", "looks like");
@@ -41,9 +40,8 @@ record GroupText(NormGroup group, Prospects prospects) {
     if (!site.consumers().isEmpty()) {
       facts.add("output goes to " + String.join(", ", group.consumers()));
     }
-    String fold = group.fold(prospects);
-    if (!fold.isEmpty()) {
-      facts.add("fold: " + fold);
+    if (!group.fold().isEmpty()) {
+      facts.add("fold: " + group.fold());
     }
     if (!rows().isEmpty() && site.spec().gainOffset() == 1) {
       facts.add("gain g = 1 + stored number; \"looks like\" is about the stored numbers");

@@ -31,7 +31,7 @@ public final class InspectionPage {
                         "A norm multiplies each element of its row by a learned gain. A gain of 0"
                             + " takes an element away, and one below 0 changes its sign.")
                     .chart(chart));
-    groups.forEach(group -> add(page, new GroupText(group, prospects)));
+    groups.forEach(group -> add(page, new GroupText(group)));
     return page.section("To repeat it").code(command);
   }
 

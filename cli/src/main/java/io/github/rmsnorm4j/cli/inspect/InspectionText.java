@@ -26,7 +26,7 @@ public final class InspectionText {
         "%s: %s norms; %s".formatted(family(inspection), norms, head(inspection.model())));
     facts(inspection, prospects).forEach(text::paragraph);
     for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
-      text.group(new GroupText(group, prospects));
+      text.group(new GroupText(group));
     }
     return text.lines;
   }

@@ -2,85 +2,55 @@ package io.github.rmsnorm4j.cli.inspect;
 
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.NormSite;
-import io.github.rmsnorm4j.models.Projection;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /**
  * The norms that have the same place in each layer.
  *
  * @param name their name with N for the number of the layer
+ * @param consumers the names of the matrices that take the output, without what they share with the
+ *     norm's
+ * @param fold whether the gain can be folded, and why not; empty if nothing can be said
  * @param norms one for each layer
  */
-record NormGroup(String name, List<InspectedNorm> norms) {
+record NormGroup(String name, List<String> consumers, String fold, List<InspectedNorm> norms) {
 
-  /**
-   * {@return groups of norms that differ in the number of their layer alone}
-   *
-   * @param norms of a model
-   * @param prospects what can be done with it
-   */
+  /** Groups norms that differ in the number of their layer alone: all else can be said once. */
   static List<NormGroup> of(List<InspectedNorm> norms, Prospects prospects) {
-    Map<String, List<InspectedNorm>> groups = new LinkedHashMap<>();
+    Map<List<Object>, NormGroup> groups = new LinkedHashMap<>();
     for (InspectedNorm norm : norms) {
-      groups.computeIfAbsent(key(norm.site(), prospects), _ -> new ArrayList<>()).add(norm);
+      NormSite site = norm.site();
+      String name = site.general(site.name());
+      List<String> consumers =
+          site.consumers().stream()
+              .map(consumer -> site.general(consumer.weight()).replaceFirst("\\.weight$", ""))
+              .map(weight -> weight.substring(shared(name, List.of(weight))))
+              .distinct()
+              .toList();
+      String rule = site.keptBecause().map(reason -> "no, " + reason).orElse("");
+      String fold = site.general(prospects.of(site).orElse(rule));
+      boolean bias = site.bias().isPresent();
+      groups
+          .computeIfAbsent(
+              List.of(
+                  name, site.spec(), site.width(), site.epsilonAssumed(), bias, consumers, fold),
+              _ -> new NormGroup(name, consumers, fold, new ArrayList<>()))
+          .norms
+          .add(norm);
     }
-    return groups.values().stream()
-        .map(group -> new NormGroup(name(group.getFirst().site()), group))
-        .toList();
+    return List.copyOf(groups.values());
   }
 
-  private static String name(NormSite site) {
-    return site.general(site.name());
-  }
-
-  /** All that must be the same, so that it can be said once. */
-  private static String key(NormSite site, Prospects prospects) {
-    return String.join(
-        "|",
-        name(site),
-        site.spec()
-            + " "
-            + site.width()
-            + " "
-            + site.epsilonAssumed()
-            + " "
-            + site.bias().isPresent(),
-        site.consumers().stream()
-            .map(consumer -> site.general(consumer.weight()))
-            .distinct()
-            .collect(Collectors.joining(",")),
-        site.general(prospects.of(site).or(site::keptBecause).orElse("")));
-  }
-
-  /** {@return where the norm of the first layer is} */
+  /** Where the norm of the first layer is. */
   NormSite first() {
     return norms.getFirst().site();
   }
 
-  /**
-   * {@return the names of the matrices that take the output, without what they share with the
-   * norm's}
-   */
-  List<String> consumers() {
-    return first().consumers().stream().map(this::consumer).distinct().toList();
-  }
-
-  private String consumer(Projection consumer) {
-    String weight = first().general(consumer.weight()).replaceFirst("\\.weight$", "");
-    return weight.substring(shared(name, List.of(weight)));
-  }
-
-  /**
-   * {@return the length of the part of a name, up to a dot, that others begin with, too}
-   *
-   * @param name the name
-   * @param others the others
-   */
+  /** The length of the part of a name, up to a dot, that others begin with, too. */
   static int shared(String name, List<String> others) {
     int shared = 0;
     for (int dot = name.indexOf('.'); dot >= 0; dot = name.indexOf('.', dot + 1)) {
@@ -90,15 +60,5 @@ record NormGroup(String name, List<InspectedNorm> norms) {
       }
     }
     return shared;
-  }
-
-  /**
-   * {@return whether the gain can be folded, and why not}
-   *
-   * @param prospects what can be done with the model
-   */
-  String fold(Prospects prospects) {
-    String rule = first().keptBecause().map(reason -> "no, " + reason).orElse("");
-    return first().general(prospects.of(first()).orElse(rule));
   }
 }

@@ -12,10 +12,8 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -54,15 +52,6 @@ final class Comparison {
       progress.accept(matrix.tensor.bytes());
       return matrix;
     }
-
-    private double[] vector(Optional<String> name, int length, double absent) throws IOException {
-      if (name.isPresent()) {
-        return StoredMatrix.vector(tensors, name.get(), length);
-      }
-      double[] all = new double[length];
-      Arrays.fill(all, absent);
-      return all;
-    }
   }
 
   /** {@code A n + c}: a norm of one side, and a matrix that takes its output. */
@@ -82,11 +71,12 @@ final class Comparison {
       double scale =
           side.norms.head().filter(matrix::equals).isPresent() ? side.norms.headScale() : 1;
       double offset = site.spec().gainOffset();
-      g = side.vector(site.gain(), inputs, 1 - offset);
+      g = StoredMatrix.vector(side.tensors, site.gain(), 1 - offset, inputs);
       Arrays.setAll(g, i -> scale * (g[i] + offset));
-      double[] beta = side.vector(site.bias(), inputs, 0);
+      double[] beta = StoredMatrix.vector(side.tensors, site.bias(), 0, inputs);
       Arrays.setAll(beta, i -> scale * beta[i]);
-      c = side.vector(matrix.bias(), inputsFirst ? w.columns : w.rows, 0);
+      int outputs = inputsFirst ? w.columns : w.rows;
+      c = StoredMatrix.vector(side.tensors, matrix.bias(), 0, outputs);
       sums = Arrays.stream(c).map(Math::abs).toArray();
       w.addProduct(beta, inputsFirst, c, sums);
     }
@@ -115,18 +105,17 @@ final class Comparison {
       throw new RefusedException(
           "the result has %s norms, the model has %s".formatted(others.size(), sites.size()));
     }
-    Set<String> numbers =
-        before.tensors.tensors().stream()
-            .filter(tensor -> tensor.dtype().elementType().isPresent())
-            .map(Tensor::name)
-            .collect(Collectors.toSet());
     for (int i = 0; i < sites.size(); i++) {
       NormSite site = sites.get(i);
       NormSpec spec = site.spec();
       spec = converted && !mapped ? spec.withKind(NormSpec.Kind.RMS_NORM) : spec;
       norms.add(spec.equals(others.get(i).spec()) ? 0 : 1, 0, site.name());
       // A norm whose output goes elsewhere, too, keeps its bytes, and so do its matrices.
-      if (!site.consumers().isEmpty() && numbers.containsAll(Planner.changed(site))) {
+      boolean numbers = !site.consumers().isEmpty();
+      for (String name : Planner.changed(site)) {
+        numbers &= before.tensors.tensor(name).dtype().elementType().isPresent();
+      }
+      if (numbers) {
         compared.addAll(Planner.changed(site));
         for (int j = 0; j < site.consumers().size(); j++) {
           compareMatrix(site, others.get(i), j);

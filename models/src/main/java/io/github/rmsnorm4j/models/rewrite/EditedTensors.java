@@ -11,6 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 
 /** Computes edited tensors in float64, and rounds each number once to its stored type. */
 final class EditedTensors {
@@ -66,7 +67,7 @@ final class EditedTensors {
       case Edit.Fill fill -> (_, _, _) -> fill.value();
       case Edit.ScaleInputs scale -> {
         int inputs = scale.inputsFirst() ? source.rows : source.columns;
-        double[] gain = StoredMatrix.vector(model, scale.gain(), inputs);
+        double[] gain = StoredMatrix.vector(model, Optional.of(scale.gain()), 1, inputs);
         Arrays.setAll(gain, i -> gain[i] + scale.offset());
         yield scale.inputsFirst()
             ? (value, row, _) -> value * gain[row]
@@ -94,7 +95,8 @@ final class EditedTensors {
     StoredMatrix w = new StoredMatrix(model, step.matrix().weight(), arena);
     boolean inputsFirst = step.matrix().inputsFirst();
     double[] product = new double[inputsFirst ? w.columns : w.rows];
-    double[] beta = StoredMatrix.vector(model, step.beta(), inputsFirst ? w.rows : w.columns);
+    int inputs = inputsFirst ? w.rows : w.columns;
+    double[] beta = StoredMatrix.vector(model, Optional.of(step.beta()), 0, inputs);
     w.addProduct(beta, inputsFirst, product, new double[product.length]);
     return product;
   }

@@ -45,39 +45,32 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
           switch (norm.fate()) {
             case FOLDED -> fold.doubtful.contains(norm.site()) ? "only with --trust-gains" : "yes";
             case PLAIN -> "not needed, " + norm.reason();
-            case KEPT -> other.fate() == Fate.FOLDED ? untied.text : "no, " + other.reason();
+            case KEPT -> other.fate() == Fate.FOLDED ? untied.untie : "no, " + other.reason();
           });
     }
-    boolean convert = Answer.of(model, new Wish(Goal.CONVERT, map, false, true)).isYes;
-    Answer convertUntied = Answer.of(model, new Wish(Goal.CONVERT, map, true, true));
-    String no = convertUntied.isYes ? "" : "no, ";
+    boolean tied = Answer.of(model, new Wish(Goal.CONVERT, map, false, true)).refused.isEmpty();
+    Answer convert = Answer.of(model, new Wish(Goal.CONVERT, map, true, true));
     return new Prospects(
         texts,
-        Optional.of(fold.text).filter(_ -> !fold.isYes),
-        convert ? "yes, LayerNorm can become RMSNorm" : no + convertUntied.text);
+        fold.refused,
+        tied
+            ? "yes, LayerNorm can become RMSNorm"
+            : convert.refused.map(reason -> "no, " + reason).orElse(convert.untie));
   }
 
-  /**
-   * The answer to a wish.
-   *
-   * @param norms what happens to each norm; none if it is refused
-   * @param doubtful those whose gains are not folded unasked
-   * @param text why it is refused; otherwise the condition on which a head is untied
-   */
+  /** The answer to a wish: why it is refused, or else what happens, and how a head is untied. */
   private record Answer(
-      boolean isYes, List<NormOutcome> norms, List<NormSite> doubtful, String text) {
+      Optional<String> refused, List<NormOutcome> norms, List<NormSite> doubtful, String untie) {
     static Answer of(Path model, Wish wish) throws IOException {
       try (Rewriting rewriting = Rewriting.open(model, wish)) {
         String copy =
             rewriting.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
         String untie = "only with --untie, because the head is also the token embedding" + copy;
         List<NormSite> doubtful = rewriting.isShifted() ? rewriting.doubtful() : List.of();
-        return new Answer(true, rewriting.outcomes(), doubtful, untie);
+        return new Answer(Optional.empty(), rewriting.outcomes(), doubtful, untie);
       } catch (RefusedException e) {
-        String begin = "cannot be " + wish.goal() + ": ";
-        int reason = e.getMessage().indexOf(begin);
-        int start = reason < 0 ? 0 : reason + begin.length();
-        return new Answer(false, List.of(), List.of(), e.getMessage().substring(start));
+        String reason = e.getMessage().replaceFirst(".*?cannot be " + wish.goal() + ": ", "");
+        return new Answer(Optional.of(reason), List.of(), List.of(), "");
       }
     }
   }

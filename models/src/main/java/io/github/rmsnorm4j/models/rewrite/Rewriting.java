@@ -19,10 +19,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Rewrites a model in a folder of Hugging Face: folds its norms, or converts it from LayerNorm to
@@ -68,9 +68,6 @@ public final class Rewriting implements Closeable {
   private final Plan plan;
   private final List<NormSite> doubtful;
 
-  /** Why the whole model cannot be run here, empty if it can. */
-  private final Optional<String> notRun;
-
   private Rewriting(Wish wish, StoredModel model, Listing listing, UnaryOperator<Plan> altered)
       throws IOException {
     this.wish = wish;
@@ -78,7 +75,6 @@ public final class Rewriting implements Closeable {
     this.listing = listing;
     Inspection inspection = Inspection.of(model, wish.map);
     norms = inspection.model();
-    notRun = LayerwiseLogits.unsupported(model.path());
     try {
       TensorFile file = model.tensors();
       Map<String, Tensor> tensors =
@@ -86,12 +82,12 @@ public final class Rewriting implements Closeable {
       Planner planner =
           new Planner(norms, tensors, name -> StoredMatrix.vector(file, name), wish.untie);
       plan = altered.apply(planner.plan(wish.goal));
-      Set<NormOutcome> outcomes = Set.copyOf(plan.norms());
       doubtful =
-          inspection.norms().stream()
+          IntStream.range(0, norms.norms().size())
+              .filter(i -> plan.norms().get(i).fate() == Fate.FOLDED)
+              .mapToObj(inspection.norms()::get)
               .filter(InspectedNorm::isDoubtful)
               .map(InspectedNorm::site)
-              .filter(site -> outcomes.contains(new NormOutcome(site, Fate.FOLDED, "")))
               .toList();
       if (!wish.trustGains && isShifted()) {
         throw shifted();
@@ -119,15 +115,13 @@ public final class Rewriting implements Closeable {
   private RefusedException shifted() {
     NormSite first = doubtful.getFirst();
     boolean less = first.spec().gainOffset() != 0;
+    String message =
+        "cannot be %s: %s looks like %s (as %s such norms do), where %s stores %s; see rmsnorm inspect, and --trust-gains";
+    String gain = first.gain().orElseThrow();
+    String looks = less ? "g" : "g - 1";
+    String stores = less ? "g - 1" : "g";
     return new RefusedException(
-        "cannot be %s: %s looks like %s (as %s such norms do), where %s stores %s; see rmsnorm inspect, and --trust-gains"
-            .formatted(
-                wish.goal,
-                first.gain().orElseThrow(),
-                less ? "g" : "g - 1",
-                doubtful.size(),
-                norms.family(),
-                less ? "g - 1" : "g"));
+        message.formatted(wish.goal, gain, looks, doubtful.size(), norms.family(), stores));
   }
 
   /**
@@ -202,9 +196,10 @@ public final class Rewriting implements Closeable {
    * {@return about how many bytes {@link #write} reads}
    *
    * @param prove whether the result is compared with the model
+   * @throws IOException if the settings cannot be read
    */
-  public long bytes(boolean prove) {
-    int runs = notRun.isPresent() ? 0 : LogitsProof.DRAWS + 2;
+  public long bytes(boolean prove) throws IOException {
+    int runs = LayerwiseLogits.unsupported(model.path()).isPresent() ? 0 : LogitsProof.DRAWS + 2;
     long bytes = model.tensors().tensors().stream().mapToLong(Tensor::bytes).sum();
     return bytes * (prove ? 3 + runs : 1);
   }
@@ -291,6 +286,7 @@ public final class Rewriting implements Closeable {
           new Comparison(before, new Comparison.Side(after, result.tensors(), progress))
               .findings(wish.goal == Goal.CONVERT, wish.map.isPresent());
     }
+    Optional<String> notRun = LayerwiseLogits.unsupported(model.path());
     Optional<LogitsProof> whole =
         notRun.isPresent()
             ? Optional.empty()

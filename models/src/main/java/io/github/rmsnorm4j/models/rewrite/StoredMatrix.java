@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** A tensor of floating numbers in native memory, as a matrix; one of one axis is one row. */
 final class StoredMatrix {
@@ -93,12 +94,13 @@ final class StoredMatrix {
     }
   }
 
-  /** The same, repeated to a length for heads side by side. */
-  static double[] vector(TensorFile file, String name, int length) throws IOException {
-    double[] one = vector(file, name);
+  /** The same, repeated to a length for heads side by side; a constant if there is none. */
+  static double[] vector(TensorFile file, Optional<String> name, double absent, int length)
+      throws IOException {
+    double[] one = name.isPresent() ? vector(file, name.get()) : new double[] {absent};
     if (one.length == 0 || length % one.length != 0) {
       throw new FormatException(
-          file.path(), name, "has %s elements, %s are needed".formatted(one.length, length));
+          file.path(), name.get(), "has %s elements, %s are needed".formatted(one.length, length));
     }
     double[] all = new double[length];
     Arrays.setAll(all, i -> one[i % one.length]);
