@@ -71,6 +71,9 @@ final class EditedSettings {
         } else if (at.equals(object) && token == JsonToken.END_OBJECT) {
           add(quoted(path[path.length - 1]), value, open, start);
           return;
+        } else if (token == JsonToken.START_ARRAY) {
+          // A pointer does not tell a place in a list from a field whose name is a number.
+          json.skipChildren();
         }
       }
     }

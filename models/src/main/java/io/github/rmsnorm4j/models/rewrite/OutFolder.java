@@ -90,15 +90,16 @@ final class OutFolder implements Closeable {
     return folder;
   }
 
-  /** Where a file is written, which is deleted if the result is not put in place. */
-  Path file(String name) {
+  /** Takes a file that is written whole: it is deleted if the result is not put in place. */
+  void add(String name) {
     written.add(name);
-    return folder.resolve(name);
   }
 
   void copy(InputStream content, String name) throws IOException {
+    Path file = folder.resolve(name);
     try (FileChannel to =
-        FileChannel.open(file(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+      add(name);
       content.transferTo(Channels.newOutputStream(to));
       to.force(true);
     }

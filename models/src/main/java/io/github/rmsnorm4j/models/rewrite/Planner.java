@@ -31,6 +31,7 @@ final class Planner {
   private final Vectors vectors;
   private final boolean untie;
   private final Map<String, Edit> edits = new LinkedHashMap<>();
+  private Optional<Tensor> added = Optional.empty();
 
   /** The norms that use a tensor, as their own or as one that takes their output. */
   private final Map<String, List<String>> uses = new HashMap<>();
@@ -80,7 +81,8 @@ final class Planner {
     if (convert) {
       center();
     }
-    return new Plan(norms, edits, untied, convert ? model.convertedType() : Optional.empty());
+    return new Plan(
+        norms, edits, untied, added, convert ? model.convertedType() : Optional.empty());
   }
 
   private Optional<String> unknown() {
@@ -208,17 +210,18 @@ final class Planner {
 
   /** A matrix of its own for a tied head: the embedding as it is stored, not centered. */
   private String head() throws RefusedException {
-    Tensor stored = tensors.get(model.ownHead());
     Tensor copied = tensors.get(model.head().orElseThrow().weight());
-    if (stored != null
-        && !(stored.shape().equals(copied.shape()) && stored.dtype() == copied.dtype())) {
+    Tensor own = new Tensor(model.ownHead(), copied.dtype(), copied.shape());
+    Tensor stored = tensors.get(own.name());
+    if (stored != null && !stored.equals(own)) {
       throw new RefusedException(
           "cannot be untied: it has %s, which is not as %s is".formatted(stored, copied));
     }
+    added = stored == null ? Optional.of(own) : Optional.empty();
     Edit copy = new Edit(copied.name(), List.of());
     double scale = model.headScale();
-    edits.putIfAbsent(model.ownHead(), scale == 1 ? copy : copy.then(new Edit.Scale(scale)));
-    return model.ownHead();
+    edits.putIfAbsent(own.name(), scale == 1 ? copy : copy.then(new Edit.Scale(scale)));
+    return own.name();
   }
 
   /** All that is added to the residual stream loses its mean. */

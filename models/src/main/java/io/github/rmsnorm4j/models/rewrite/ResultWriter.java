@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.Stream;
 
@@ -33,9 +32,6 @@ final class ResultWriter {
   private final Plan plan;
   private final List<SafetensorsFile> shards;
 
-  /** The tensor of the result that the model does not have: the head that was tied. */
-  private final Optional<Tensor> added;
-
   /** The texts of the files that change, by name. */
   private final Map<String, String> edited;
 
@@ -46,15 +42,7 @@ final class ResultWriter {
     this.norms = norms;
     this.plan = plan;
     shards = shards(model).map(SafetensorsFile.class::cast).toList();
-    String head = norms.ownHead();
-    boolean stored = model.tensors().stream().anyMatch(tensor -> tensor.name().equals(head));
-    added = plan.untied() && !stored ? Optional.of(likeEmbedding(head)) : Optional.empty();
     edited = editedTexts();
-  }
-
-  private Tensor likeEmbedding(String name) throws IOException {
-    Tensor embedding = model.tensor(norms.embeddings().getFirst());
-    return new Tensor(name, embedding.dtype(), embedding.shape());
   }
 
   private static Stream<TensorFile> shards(TensorFile model) {
@@ -83,7 +71,8 @@ final class ResultWriter {
     }
     EditedTensors numbers = new EditedTensors(model);
     for (SafetensorsFile shard : shards) {
-      writeShard(shard, to.file(name(shard)), numbers, progress);
+      writeShard(shard, to.folder().resolve(name(shard)), numbers, progress);
+      to.add(name(shard));
     }
     return numbers.count();
   }
@@ -106,14 +95,15 @@ final class ResultWriter {
       }
       texts.put(CONFIG, config.toString());
     }
-    if (model instanceof ShardedFile sharded && added.isPresent()) {
+    if (model instanceof ShardedFile sharded && plan.added().isPresent()) {
+      Tensor head = plan.added().get();
       EditedSettings index = new EditedSettings(listing.files().get(name(sharded)));
       String size = sharded.indexMetadata().getOrDefault("total_size", "");
       if (size.matches("\\d{1,18}")) {
-        long total = Long.parseLong(size) + added.get().bytes();
+        long total = Long.parseLong(size) + head.bytes();
         index.set(String.valueOf(total), "metadata", "total_size");
       }
-      index.set(EditedSettings.quoted(name(shards.getLast())), "weight_map", added.get().name());
+      index.set(EditedSettings.quoted(name(shards.getLast())), "weight_map", head.name());
       texts.put(name(sharded), index.toString());
     }
     return texts;
@@ -123,8 +113,8 @@ final class ResultWriter {
       SafetensorsFile shard, Path to, EditedTensors numbers, LongConsumer progress)
       throws IOException {
     // A tensor that is added goes behind those of the last shard.
-    List<Tensor> more = Stream.concat(shard.tensors().stream(), added.stream()).toList();
-    boolean like = shard != shards.getLast() || added.isEmpty();
+    List<Tensor> more = Stream.concat(shard.tensors().stream(), plan.added().stream()).toList();
+    boolean like = shard != shards.getLast() || plan.added().isEmpty();
     try (TensorWriter writer =
         like
             ? TensorWriter.like(to, shard, false)

@@ -260,10 +260,7 @@ public final class Rewriting implements Closeable {
    * of the embedding, which {@link #write} looks at first.
    */
   Optional<String> assumedCopy() {
-    return model.tensors().tensors().stream()
-        .map(Tensor::name)
-        .filter(name -> plan.untied() && name.equals(norms.ownHead()))
-        .findFirst();
+    return Optional.of(norms.ownHead()).filter(_ -> plan.untied() && plan.added().isEmpty());
   }
 
   private void requireOneHead(String head) throws IOException {

@@ -61,5 +61,7 @@ class EditedSettingsTest {
           .isInstanceOf(FormatException.class)
           .hasMessageStartingWith("config.json: has no object ");
     }
+    assertThatThrownBy(() -> set("{\"a\": [1, 3]}", "2", "a", "1"))
+        .hasMessageStartingWith("config.json: has no object ");
   }
 }

@@ -117,13 +117,13 @@ class LogitsProofTest {
   private static Plan withAHugeHead(Plan plan) {
     var edits = new LinkedHashMap<>(plan.edits());
     edits.put("lm_head.weight", new Edit("lm_head.weight", List.of(new Edit.Fill(3e38))));
-    return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
+    return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
   }
 
   /** The head would overflow. */
   private static Plan withoutTheLastNorm(Plan plan) {
     var edits = new LinkedHashMap<>(plan.edits());
     edits.keySet().removeIf(name -> name.matches("lm_head.weight|model.norm.weight"));
-    return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
+    return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
   }
 }

@@ -44,7 +44,7 @@ class LyingPlanTest {
       Map<String, Edit> edits = new LinkedHashMap<>(plan.edits());
       Edit old = edits.get(tensor);
       edits.put(tensor, new Edit(old == null ? tensor : old.source(), List.of(steps)));
-      return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
+      return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
     };
   }
 
@@ -53,7 +53,7 @@ class LyingPlanTest {
       assertThat(plan.edits()).containsKey(tensor);
       Map<String, Edit> edits = new LinkedHashMap<>(plan.edits());
       edits.remove(tensor);
-      return new Plan(plan.norms(), edits, plan.untied(), plan.modelType());
+      return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
     };
   }
 
@@ -134,7 +134,8 @@ class LyingPlanTest {
     rules.put("queries are not centred", with(H + "attn.c_attn.weight", new Edit.Center(true)));
     rules.put(
         "the norms become RMSNorm",
-        plan -> new Plan(plan.norms(), plan.edits(), plan.untied(), Optional.empty()));
+        plan ->
+            new Plan(plan.norms(), plan.edits(), plan.untied(), plan.added(), Optional.empty()));
     return all(Goal.CONVERT, TestModel.gpt2(TestModel.WIDTH), rules);
   }
 
