@@ -65,6 +65,7 @@ final class Families {
                 .formatted(Printable.shortened(like), String.join(", ", fields.keySet())));
       }
       whole.putAll(fields.get(like));
+      whole.remove("source");
     }
     whole.putAll(family);
     whole.remove("like");
@@ -83,15 +84,6 @@ final class Families {
       }
     }
     return Optional.empty();
-  }
-
-  /** All values in a field of all families, in the order of the alphabet. */
-  List<String> known(String field) {
-    return fields.values().stream()
-        .flatMap(family -> values(family, field))
-        .distinct()
-        .sorted()
-        .toList();
   }
 
   /** The names of the families that have such a field. */

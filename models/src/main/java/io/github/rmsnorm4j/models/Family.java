@@ -13,10 +13,13 @@ import java.util.Set;
  * empty. Names are patterns, without the ending {@code .weight} or {@code .bias}.
  *
  * @param name what users call the family
+ * @param source where the rules were read: files, each with its version
  * @param modelTypes the values of {@code model_type} in {@code config.json}
  * @param ggufArchitectures the values of {@code general.architecture} in a GGUF file
  * @param prefixes what may stand for {@code {prefix}}; the first with which there is an embedding
  * @param counts for each word that counts layers, the settings that say how many there are
+ * @param further for such a word, the settings that say how many layers for further tokens are
+ *     stored behind the others
  * @param mayLack for such a word, a tensor without which there are no such layers; {@code *} at its
  *     end stands for anything
  * @param width the settings that say how wide the residual stream is
@@ -35,10 +38,12 @@ import java.util.Set;
  */
 record Family(
     @JsonProperty("family") String name,
+    List<String> source,
     List<String> modelTypes,
     List<String> ggufArchitectures,
     List<String> prefixes,
     Map<String, List<String>> counts,
+    Map<String, List<String>> further,
     Map<String, String> mayLack,
     List<String> width,
     Set<String> inputsFirst,
@@ -61,10 +66,13 @@ record Family(
     some("width", width);
     some("embeddings", embeddings);
     some("norms", norms);
+    source = listed(source);
     modelTypes = listed(modelTypes);
     ggufArchitectures = listed(ggufArchitectures);
     prefixes = prefixes == null ? List.of("") : prefixes;
     prefixes.forEach(Family::requireNoBraces);
+    further = further == null ? Map.of() : further;
+    further.forEach(Family::some);
     mayLack = mayLack == null ? Map.of() : mayLack;
     inputsFirst = inputsFirst == null ? Set.of() : inputsFirst;
     headScaled = listed(headScaled);
@@ -159,6 +167,7 @@ record Family(
    * @param kept why the gain cannot be moved into matrices
    * @param note what the model does not tell of it
    * @param optional whether a model may lack it
+   * @param onlyIf a setting without which, or with false or 0 in it, a model lacks it
    */
   record NormRule(
       NamePattern name,
@@ -171,7 +180,8 @@ record Family(
       List<NamePattern> orConsumers,
       String kept,
       String note,
-      boolean optional) {
+      boolean optional,
+      String onlyIf) {
     NormRule {
       present("name", name);
       present("norm", norm);
@@ -182,6 +192,8 @@ record Family(
       orConsumers = listed(orConsumers);
       kept = kept == null ? "" : kept;
       note = note == null ? "" : note;
+      onlyIf = onlyIf == null ? "" : onlyIf;
+      optional |= !onlyIf.isEmpty();
       // A folded gain is 1, and 1 less the offset must be a number of every type.
       require(norm, norm.gainOffset() == 0 || norm.gainOffset() == 1, "its offset must be 0 or 1");
       require(norm, groups.isEmpty() || norm.part().isWhole(), "with groups its part must be 1");

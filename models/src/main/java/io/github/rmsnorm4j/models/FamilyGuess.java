@@ -68,7 +68,7 @@ public final class FamilyGuess {
    * @throws IOException if they are wrong
    */
   public boolean isKnown() throws IOException {
-    return families.find(settings.typesField(), settings.type()).isPresent();
+    return settings.known(families).isPresent();
   }
 
   /**

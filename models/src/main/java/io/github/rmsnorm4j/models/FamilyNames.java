@@ -16,12 +16,17 @@ import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /** What the names in a family's rules stand for in one model. */
 final class FamilyNames {
   static final String WEIGHT = ".weight";
   static final String BIAS = ".bias";
+
+  /** What a quantized matrix has instead of its weight, or beside it. */
+  private static final List<String> QUANTIZED =
+      List.of(".weight_packed", ".weight_scale", ".weight_scale_inv", ".weight_shape", ".scale");
 
   /** Several times more names than the rules of any model stand for. */
   private static final int MOST_NAMES = 1 << 18;
@@ -46,13 +51,34 @@ final class FamilyNames {
     for (String counter : family.counts().keySet()) {
       counts.put(counter, settings.layers(family.counts().get(counter)));
     }
+    Map<String, Integer> least = Map.copyOf(counts);
+    for (Map.Entry<String, List<String>> keys : family.further().entrySet()) {
+      int layers = settings.key(keys.getValue()).isPresent() ? settings.layers(keys.getValue()) : 0;
+      counts.computeIfPresent(keys.getKey(), (_, count) -> count + layers);
+    }
     requireFewNames();
     findPrefix();
+    // Those for further tokens are often left out.
+    for (String counter : least.keySet()) {
+      while (layers(counter) > least.get(counter) && !hasLayer(counter, layers(counter) - 1)) {
+        counts.merge(counter, -1, Integer::sum);
+      }
+    }
     for (Map.Entry<String, String> sign : family.mayLack().entrySet()) {
       if (matching(tensors.navigableKeySet(), outer + sign.getValue()).findAny().isEmpty()) {
         counts.computeIfPresent(sign.getKey(), (_, _) -> 0);
       }
     }
+  }
+
+  private boolean hasLayer(String counter, int layer) {
+    return family.norms().stream()
+        .flatMap(rule -> here(rule.name()).before(counter))
+        .anyMatch(
+            name ->
+                matching(tensors.navigableKeySet(), outer + name + layer + ".*")
+                    .findAny()
+                    .isPresent());
   }
 
   /** A few braces too many would take hours, or fill the memory. */
@@ -145,8 +171,15 @@ final class FamilyNames {
     return one("embedding", family.embeddings().getFirst());
   }
 
+  /** The head, which may be within the same model as the prefix. */
   String head() throws FormatException {
-    return one("head", family.head());
+    String head = one("head", family.head());
+    return IntStream.rangeClosed(0, prefix.length())
+        .filter(end -> end == 0 || prefix.charAt(end - 1) == '.')
+        .mapToObj(end -> outer + prefix.substring(0, end) + head.substring(outer.length()))
+        .filter(name -> has(name + WEIGHT))
+        .findFirst()
+        .orElse(head);
   }
 
   /** The tensor of that name, null if there is none. */
@@ -217,14 +250,15 @@ final class FamilyNames {
   }
 
   /** The tensors that no rule covers. */
-  List<String> unknown() {
+  List<String> unknown() throws FormatException {
     NavigableSet<String> unknown = new TreeSet<>(tensors.navigableKeySet());
-    all(patterns().toList())
+    Stream.concat(all(patterns().toList()), Stream.of(head()))
         .forEach(
             name -> {
               matching(unknown, name).toList().forEach(unknown::remove);
               unknown.remove(name + WEIGHT);
               unknown.remove(name + BIAS);
+              QUANTIZED.forEach(ending -> unknown.remove(name + ending));
             });
     return file.tensors().stream().map(Tensor::name).filter(unknown::contains).toList();
   }

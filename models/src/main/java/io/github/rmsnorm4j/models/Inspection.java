@@ -89,6 +89,9 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
     Map<String, String> prefix = Map.of("prefix", family.prefixes().getFirst());
     List<InspectedNorm> norms = new ArrayList<>();
     for (NormRule rule : family.norms()) {
+      if (!rule.onlyIf().isEmpty() && !settings.isOn(rule.onlyIf())) {
+        continue;
+      }
       NormSpec spec = settings.with(rule.norm(), rule.epsilon(), rule.groups());
       Optional<String> epsilonFrom = settings.key(rule.epsilon());
       rule.name()
@@ -115,12 +118,13 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
             Optional.empty(),
             Optional.of("there are no weights"),
             List.of());
-    return new Inspection(
-        model,
-        norms,
-        List.of(
-            "read from settings alone: N stands for the number of a layer, a norm may be missing in"
-                + " some layers, and a LayerNorm usually has a bias"));
+    List<String> remarks = new ArrayList<>();
+    remarks.add(
+        "read from settings alone: N stands for the number of a layer, a norm may be missing in"
+            + " some layers, and a LayerNorm usually has a bias");
+    NormFinder.brokenPremise(settings, family)
+        .ifPresent(otherwise -> remarks.add("warning: the norms may be others: " + otherwise));
+    return new Inspection(model, norms, remarks);
   }
 
   /** A norm of which the settings are all that is known. */

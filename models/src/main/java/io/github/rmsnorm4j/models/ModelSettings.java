@@ -89,17 +89,31 @@ record ModelSettings(
     if (type().isEmpty()) {
       throw fields.error("lacks " + typeKey + ", which tells the family of the model");
     }
-    return families
-        .find(typesField, type())
+    return known(families)
         .orElseThrow(
             () ->
                 fields.error(
-                    ("has %s '%s', whose norms are not known; known are %s, and --map FILE describes"
-                            + " others")
-                        .formatted(
-                            typeKey,
-                            Printable.shortened(type()),
-                            String.join(", ", families.known(typesField)))));
+                    ("has %s '%s', whose norms are not known; docs/choose.md and docs/models.md list"
+                            + " those that are, and --map FILE describes others")
+                        .formatted(typeKey, Printable.shortened(type()))));
+  }
+
+  /** The rules of the model's own type; if there are none, those of the text model within it. */
+  Optional<Family> known(Families families) throws FormatException {
+    Optional<Family> own = families.find(typesField, type());
+    String inner = "text_config." + typeKey;
+    return own.isEmpty() && fields.get(inner) instanceof String type
+        ? families.find(typesField, type)
+        : own;
+  }
+
+  /** Whether a setting is there and neither false nor 0. */
+  boolean isOn(String setting) {
+    return key(List.of(setting))
+        .map(fields::get)
+        .filter(value -> !value.equals(false))
+        .filter(value -> !(value instanceof Number number) || number.doubleValue() != 0)
+        .isPresent();
   }
 
   /** The first of the keys that is set, as it is written in the file. */

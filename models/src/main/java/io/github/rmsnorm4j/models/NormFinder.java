@@ -41,7 +41,7 @@ final class NormFinder {
     this.settings = settings;
     this.family = family;
     names = new FamilyNames(file, settings, family);
-    premise = brokenPremise();
+    premise = brokenPremise(settings, family);
     tied = tied(settings, family, !names.has(names.head() + WEIGHT));
     head =
         tied
@@ -120,7 +120,9 @@ final class NormFinder {
         : settings.flag(family.tied().keys(), absent);
   }
 
-  private Optional<String> brokenPremise() throws FormatException {
+  /** What the model is like without a setting that the rules need; empty if it has them. */
+  static Optional<String> brokenPremise(ModelSettings settings, Family family)
+      throws FormatException {
     for (Premise premise : family.premises()) {
       if (settings.flag(List.of(premise.key()), premise.absent()) != premise.mustBe()) {
         return Optional.of(premise.otherwise());
@@ -271,6 +273,9 @@ final class NormFinder {
     Tensor weight = names.tensor(consumer.weight());
     if (weight.dtype().elementType().isEmpty()) {
       return Optional.of(weight + ", which takes its output, is of a type that is not rewritten");
+    }
+    if (weight.shape().size() > 2) {
+      return Optional.of(weight + ", which takes its output, holds several matrices");
     }
     long inputs =
         weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;

@@ -25,26 +25,58 @@ class ChoosePageTest {
   private static final Path TABLE = Path.of("families.json");
   private static final Path PAGE = Path.of("..", "docs", "choose.md");
 
+  private static final String HEADER =
+      "| `model_type` | norms | text | epsilon |\n| --- | --- | --- | --- |\n";
+
+  private static final String ALL_OTHERS = " | all others | ";
+
+  /** So many are read in one row of a table. */
+  private static final int MOST_TYPES = 12;
+
   private static final Pattern TEXT =
       Pattern.compile("`((?:rmsnorm|llama|gemma|t5|layernorm|pytorch|l2)(?:\\([^`]*\\))?)`");
 
+  /** With {@code -Drmsnorm4j.choose.write=true} the test writes the table. */
   @Test
   void theTableIsThatOfTheRules() throws IOException {
-    Map<List<String>, List<String>> types = new LinkedHashMap<>();
+    Map<String, List<String>> types = new LinkedHashMap<>();
+    for (Family family : families()) {
+      norms(family)
+          .forEach(
+              n -> types.computeIfAbsent(n, _ -> new ArrayList<>()).addAll(family.modelTypes()));
+    }
+    List<String> rows = new ArrayList<>();
+    types.forEach(
+        (norms, of) -> {
+          for (int at = 0; at < of.size(); at += MOST_TYPES) {
+            rows.add("| " + code(of.subList(at, Math.min(of.size(), at + MOST_TYPES))) + norms);
+          }
+        });
+    // What names its norms goes before what all others are.
+    rows.sort(Comparator.comparing(row -> row.contains(ALL_OTHERS)));
+    String table = String.join("\n", rows) + "\n\n";
+    String page = Files.readString(PAGE);
+    if (Boolean.getBoolean("rmsnorm4j.choose.write")) {
+      int start = page.indexOf(HEADER) + HEADER.length();
+      int end = page.indexOf("\n\n", start) + 2;
+      Files.writeString(PAGE, page.substring(0, start) + table + page.substring(end));
+    }
+    assertThat(rows).hasSizeGreaterThan(10);
+    assertThat(Files.readString(PAGE)).contains(HEADER + table);
+  }
+
+  /** Those of models of Hugging Face, without the ones that this library writes. */
+  private static List<Family> families() throws IOException {
+    List<Family> families = new ArrayList<>();
     try (InputStream in = Families.class.getResourceAsStream(TABLE.toString())) {
       for (Object entry : (List<?>) JsonFile.read(TABLE, in.readAllBytes()).get("families")) {
         if (((Map<?, ?>) entry).get("model_types") instanceof List<?> of
             && !of.getFirst().toString().startsWith("rmsnorm4j")) {
-          Family family =
-              Families.read().find("model_types", of.getFirst().toString()).orElseThrow();
-          types.computeIfAbsent(norms(family), n -> new ArrayList<>()).addAll(family.modelTypes());
+          families.add(Families.read().find("model_types", of.getFirst().toString()).orElseThrow());
         }
       }
     }
-    List<String> rows = new ArrayList<>();
-    types.forEach((norms, of) -> norms.forEach(norm -> rows.add("| " + code(of) + norm)));
-    assertThat(rows).hasSizeGreaterThan(10);
-    assertThat(Files.readString(PAGE)).contains("\n" + String.join("\n", rows) + "\n\n");
+    return families;
   }
 
   /** The two lines of Java make one norm, and every text can be read. */
@@ -71,24 +103,21 @@ class ChoosePageTest {
   private static List<String> norms(Family family) {
     Map<String, List<String>> names = new LinkedHashMap<>();
     for (NormRule rule : family.norms()) {
-      String keys = rule.epsilon().isEmpty() ? "" : code(rule.epsilon());
+      String norm =
+          "`%s` | %s |"
+              .formatted(rule.norm(), rule.epsilon().isEmpty() ? "" : code(rule.epsilon()));
       rule.name()
           .names(Map.of())
           .map(name -> name.replaceFirst(".*}[.]?", ""))
-          .forEach(
-              name ->
-                  names
-                      .computeIfAbsent(
-                          "`%s` | %s |".formatted(rule.norm(), keys), n -> new ArrayList<>())
-                      .add(name));
+          .forEach(name -> names.computeIfAbsent(norm, _ -> new ArrayList<>()).add(name));
     }
     List<String> norms = new ArrayList<>(names.keySet());
     norms.sort(Comparator.comparing(norm -> names.get(norm).size()));
+    String most = norms.removeLast();
     List<String> lines = new ArrayList<>();
-    for (String norm : norms) {
-      String of = norm.equals(norms.getLast()) ? "all others" : code(names.get(norm));
-      lines.add(" | " + (norms.size() == 1 ? "all" : of) + " | " + norm);
-    }
+    norms.forEach(
+        norm -> names.get(norm).forEach(name -> lines.add(" | `" + name + "` | " + norm)));
+    lines.add(ALL_OTHERS + most);
     return lines;
   }
 

@@ -13,9 +13,11 @@ import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -23,18 +25,46 @@ import org.junit.jupiter.api.Test;
 /** What docs/models.md says of families and of the fields of their rules is so. */
 class ModelsPageTest {
   private static final Path TABLE = Path.of("families.json");
+  private static final Set<String> OLDER =
+      Set.of(
+          "Llama",
+          "Qwen2",
+          "Qwen3",
+          "Gemma",
+          "Gemma 2",
+          "Gemma 3",
+          "Kimi Linear",
+          "GPT-2",
+          "GPT-NeoX",
+          "OPT",
+          "GPT-2 with RMSNorm",
+          "GPT-NeoX with RMSNorm",
+          "OPT with RMSNorm",
+          "T5",
+          "Llama (GGUF)",
+          "Qwen3 (GGUF)",
+          "Phi-3 (GGUF)",
+          "OLMo 2 (GGUF)",
+          "Gemma (GGUF)",
+          "Gemma 2 (GGUF)",
+          "Gemma 3 (GGUF)",
+          "GPT-2 (GGUF)",
+          "GPT-NeoX (GGUF)",
+          "T5 (GGUF)");
   private static final Path PAGE = Path.of("..", "docs", "models.md");
 
   @Test
   void theGainsThatStayAreThoseOfTheRules() throws IOException {
-    List<String> rows = new ArrayList<>();
+    Map<String, List<String>> names = new LinkedHashMap<>();
     for (Map<?, ?> rules : families()) {
       Family family = family(rules);
       assertThat(family.name()).isEqualTo(rules.get("family"));
       if (rules.containsKey("model_types") && !kept(family).isEmpty()) {
-        rows.add("| %s | %s |".formatted(family.name(), kept(family)));
+        names.computeIfAbsent(kept(family), _ -> new ArrayList<>()).add(family.name());
       }
     }
+    List<String> rows = new ArrayList<>();
+    names.forEach((kept, of) -> rows.add("| %s | %s |".formatted(String.join(", ", of), kept)));
     assertThat(rows).hasSizeGreaterThan(5);
     assertThat(Files.readString(PAGE))
         .contains("| --- | --- |\n" + String.join("\n", rows) + "\n\n");
@@ -68,6 +98,20 @@ class ModelsPageTest {
     return Families.read().find(field, type).orElseThrow();
   }
 
+  /** Only the rules that are older than the field may lack it. */
+  @Test
+  void rulesSayWhereTheyAreFrom() throws IOException {
+    List<String> without = new ArrayList<>();
+    for (Map<?, ?> rules : families()) {
+      Family family = family(rules);
+      assertThat(family.source()).allMatch(source -> source.matches(".*\\w+[./]\\w.*"));
+      if (family.source().isEmpty()) {
+        without.add(family.name());
+      }
+    }
+    assertThat(OLDER).containsAll(without);
+  }
+
   /** Every field that a rule may have is in the list of fields. */
   @Test
   void everyFieldIsExplained() throws IOException {
@@ -93,6 +137,7 @@ class ModelsPageTest {
         .map(NormRule::name)
         .flatMap(name -> name.names(Map.of()))
         .map(name -> "`" + name.replaceFirst(".*[.}]", "") + "`")
+        .distinct()
         .collect(Collectors.joining(", "));
   }
 }

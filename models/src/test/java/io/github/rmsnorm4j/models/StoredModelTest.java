@@ -150,7 +150,7 @@ class StoredModelTest {
     Files.writeString(config, Files.readString(config).replace("\"llama\"", "\"mamba\""));
     assertThatThrownBy(() -> norms(Optional.empty()))
         .isInstanceOf(FormatException.class)
-        .hasMessageContaining("has model_type 'mamba', whose norms are not known; known are gemma,")
+        .hasMessageContaining("has model_type 'mamba', whose norms are not known; docs/choose.md")
         .hasMessageContaining("--map FILE");
   }
 

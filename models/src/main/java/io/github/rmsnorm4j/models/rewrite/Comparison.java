@@ -113,7 +113,8 @@ final class Comparison {
       // A norm whose output goes elsewhere, too, keeps its bytes, and so do its matrices.
       boolean numbers = !site.consumers().isEmpty();
       for (String name : Planner.changed(site)) {
-        numbers &= before.tensors.tensor(name).dtype().elementType().isPresent();
+        Tensor tensor = before.tensors.tensor(name);
+        numbers &= tensor.dtype().elementType().isPresent() && tensor.shape().size() <= 2;
       }
       if (numbers) {
         compared.addAll(Planner.changed(site));

@@ -121,7 +121,7 @@ class GatedNormsTest extends WithRewriter {
             """
             norm: 24 rmsnorm(eps=0.001), kept
             mixer.norm: 12 rmsnorm(eps=0.001, gate=silu before, groupcount=3)
-            backbone.norm_f: 24 rmsnorm(eps=0.001)""");
+            backbone.norm_f: 24 rmsnorm(eps=0.001), kept""");
   }
 
   /** A number of groups is never guessed. */
