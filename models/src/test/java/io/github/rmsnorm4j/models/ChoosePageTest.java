@@ -28,7 +28,9 @@ class ChoosePageTest {
   private static final String HEADER =
       "| `model_type` | norms | text | epsilon |\n| --- | --- | --- | --- |\n";
 
-  private static final String ALL_OTHERS = " | all others | ";
+  private static final String ALL_OTHERS = "all others";
+
+  private record Norm(String name, String text) {}
 
   /** So many are read in one row of a table. */
   private static final int MOST_TYPES = 12;
@@ -39,19 +41,26 @@ class ChoosePageTest {
   /** With {@code -Drmsnorm4j.choose.write=true} the test writes the table. */
   @Test
   void theTableIsThatOfTheRules() throws IOException {
-    Map<String, List<String>> types = new LinkedHashMap<>();
+    Map<Norm, List<String>> types = new LinkedHashMap<>();
     for (Family family : families()) {
-      norms(family)
-          .forEach(
-              n -> types.computeIfAbsent(n, _ -> new ArrayList<>()).addAll(family.modelTypes()));
+      for (Norm norm : norms(family)) {
+        types.computeIfAbsent(norm, _ -> new ArrayList<>()).addAll(family.modelTypes());
+      }
     }
-    List<String> rows = new ArrayList<>();
+    Map<List<String>, List<String>> names = new LinkedHashMap<>();
     types.forEach(
-        (norms, of) -> {
+        (norm, of) -> {
           for (int at = 0; at < of.size(); at += MOST_TYPES) {
-            rows.add("| " + code(of.subList(at, Math.min(of.size(), at + MOST_TYPES))) + norms);
+            String some = code(of.subList(at, Math.min(of.size(), at + MOST_TYPES)));
+            names.computeIfAbsent(List.of(some, norm.text), _ -> new ArrayList<>()).add(norm.name);
           }
         });
+    List<String> rows = new ArrayList<>();
+    names.forEach(
+        (row, of) ->
+            rows.add(
+                "| %s | %s | %s |"
+                    .formatted(row.getFirst(), String.join(", ", of), row.getLast())));
     // What names its norms goes before what all others are.
     rows.sort(Comparator.comparing(row -> row.contains(ALL_OTHERS)));
     String table = String.join("\n", rows) + "\n\n";
@@ -97,15 +106,14 @@ class ChoosePageTest {
   }
 
   /**
-   * A line for each text of a norm, with the names of the norms in a layer that have it. The text
-   * that most names have is the last one, of all others.
+   * The norms of a family by their names in a layer. The text that most of them have is the last
+   * one, of all others.
    */
-  private static List<String> norms(Family family) {
+  private static List<Norm> norms(Family family) {
     Map<String, List<String>> names = new LinkedHashMap<>();
     for (NormRule rule : family.norms()) {
       String norm =
-          "`%s` | %s |"
-              .formatted(rule.norm(), rule.epsilon().isEmpty() ? "" : code(rule.epsilon()));
+          "`%s` | %s".formatted(rule.norm(), rule.epsilon().isEmpty() ? "" : code(rule.epsilon()));
       rule.name()
           .names(Map.of())
           .map(name -> name.replaceFirst(".*}[.]?", ""))
@@ -114,11 +122,11 @@ class ChoosePageTest {
     List<String> norms = new ArrayList<>(names.keySet());
     norms.sort(Comparator.comparing(norm -> names.get(norm).size()));
     String most = norms.removeLast();
-    List<String> lines = new ArrayList<>();
+    List<Norm> each = new ArrayList<>();
     norms.forEach(
-        norm -> names.get(norm).forEach(name -> lines.add(" | `" + name + "` | " + norm)));
-    lines.add(ALL_OTHERS + most);
-    return lines;
+        norm -> names.get(norm).forEach(name -> each.add(new Norm(code(List.of(name)), norm))));
+    each.add(new Norm(ALL_OTHERS, most));
+    return each;
   }
 
   private static String code(List<String> words) {

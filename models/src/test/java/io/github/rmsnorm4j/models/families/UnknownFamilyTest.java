@@ -107,7 +107,7 @@ class UnknownFamilyTest {
     return inspect(HuggingFaceFolder.write(model, folder.resolve("known"), 1), Optional.empty());
   }
 
-  /** One line, as for gpt-oss; the setting of epsilon may have another name. */
+  /** One line; the setting of epsilon may have another name. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
