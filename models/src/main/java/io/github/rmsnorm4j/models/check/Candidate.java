@@ -138,7 +138,7 @@ record Candidate(
     formula.addAll(
         List.of(spec.kind(), withEpsilon ? epsilon() : "", place(), structure(sample.width())));
     formula.addAll(List.of(divides(), hasGain && spec.castOrder() == CastOrder.GAIN_FIRST));
-    formula.addAll(List.of(last ? "" : "" + cast, rounded, roundsSteps(), "" + gain));
+    formula.addAll(List.of("" + (last ? null : cast), rounded, roundsSteps(), "" + gain));
     formula.addAll(List.of(hasGain ? spec.gainOffset() : 0, sums ? spec.residualRounding() : ""));
     formula.addAll(List.of(sample.holds(input) && !float64 ? "" : input));
     // Arithmetic in float32 makes the same numbers for wider outputs.

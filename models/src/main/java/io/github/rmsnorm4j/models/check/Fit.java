@@ -153,7 +153,7 @@ final class Fit {
       return;
     }
     // The mean hides rstd, and rstd the mean.
-    for (int coordinate : new int[] {1, 0, 1, 0, 1}) {
+    for (int coordinate : new int[] {0, 1, 0, 1, 0, 1}) {
       halve(stepped, coordinate);
     }
     // With the right rstd all votes for the mean agree.
@@ -173,7 +173,6 @@ final class Fit {
 
   /** Halves the range of one coordinate, 0 for rstd and 1 for the mean, for all units at once. */
   private void halve(Stepped stepped, int coordinate) {
-    boolean layer = candidate.spec().isCentred();
     long limit = coordinate == 0 ? reach : Stepped.MEAN_STEPS;
     long[] at = tried[coordinate];
     long[] low = new long[at.length];
@@ -186,7 +185,7 @@ final class Fit {
       open = false;
       compare(now);
       for (int u = 0; u < at.length; u++) {
-        if (low[u] > high[u] || equal[u] == unit && (at[u] == 0 || layer)) {
+        if (low[u] > high[u] || equal[u] == unit && (at[u] == 0 || coordinate == 1)) {
           continue;
         }
         // What is equal throughout, or balanced, is sought nearer to its own statistic.

@@ -89,7 +89,9 @@ final class Stepped {
       given.rstd()[u] = Ordinals.step(rstd[u], steps[0][u] * step, float64);
       if (mean != null) {
         double off = meanError(mean[u], rstd[u]) * steps[1][u] / MEAN_STEPS;
-        given.mean()[u] = float64 ? mean[u] + off : (float) (mean[u] + off);
+        // The library's own mean has more digits than that of a system.
+        boolean own = steps[1][u] == 0 || float64;
+        given.mean()[u] = own ? mean[u] + off : (float) (mean[u] + off);
       }
     }
     norm.apply(x, given, made);
