@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.models.families;
 
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -264,8 +265,75 @@ final class PublishedLayouts {
             .without("lm_head")
             .plus("model.vision_tower.norm.bias bias 4\n")
             .with("tie_word_embeddings", true));
+    layerNorms();
     kimiK3();
     deepseekV4();
+  }
+
+  private static String dense(String at, String... names) {
+    StringBuilder lines = new StringBuilder();
+    for (String name : names) {
+      String matrix = "%s%s.weight %s D D\n%s%s.bias bias D\n";
+      boolean norm = name.toLowerCase(Locale.ROOT).contains("norm");
+      lines.append(matrix.formatted(at, name, norm ? "gain" : "matrix", at, name));
+    }
+    return lines.toString().replace("gain D D", "gain D");
+  }
+
+  /** Norms behind the addition, before it, and of an encoder whose keys have no bias. */
+  private static void layerNorms() {
+    Map<String, Integer> sizes = Map.of("V", 37, "D", 24, "L", 2);
+    String bert =
+        "bert.embeddings.word_embeddings.weight embedding V D\n"
+            + "bert.embeddings.position_embeddings.weight embedding 5 D\n"
+            + dense("bert.embeddings.", "LayerNorm")
+            + dense("bert.encoder.layer.*.attention.", "self.query", "self.key", "self.value")
+            + dense("bert.encoder.layer.*.attention.output.", "dense", "LayerNorm")
+            + dense(
+                "bert.encoder.layer.*.", "intermediate.dense", "output.dense", "output.LayerNorm")
+            + dense("cls.predictions.transform.", "dense", "LayerNorm")
+            + "cls.predictions.bias bias V\n";
+    add(
+        "bert",
+        "LayerNorm",
+        Layout.of("bert", "BertForMaskedLM", sizes, bert)
+            .with("num_hidden_layers", 2, "hidden_size", 24, "layer_norm_eps", 1e-12));
+    String vit =
+        "vit.embeddings.cls_token matrix 1 1 D\n"
+            + "vit.embeddings.patch_embeddings.projection.weight matrix D 3 2 2\n"
+            + "vit.embeddings.patch_embeddings.projection.bias bias D\n"
+            + dense("vit.encoder.layer.*.", "layernorm_before", "layernorm_after")
+            + dense("vit.encoder.layer.*.attention.attention.", "query", "key", "value")
+            + dense("vit.encoder.layer.*.", "attention.output.dense", "intermediate.dense")
+            + dense("vit.encoder.layer.*.", "output.dense")
+            + dense("vit.", "layernorm")
+            + dense("", "classifier");
+    add(
+        "vit",
+        "layernorm",
+        Layout.of("vit", "ViTForImageClassification", sizes, vit)
+            .with("num_hidden_layers", 2, "hidden_size", 24, "layer_norm_eps", 1e-12));
+    String[] attention = {"k_proj", "v_proj", "q_proj", "out_proj"};
+    String whisper =
+        "model.decoder.embed_tokens.weight embedding V D\n"
+            + "model.decoder.embed_positions.weight embedding 5 D\n"
+            + "model.encoder.embed_positions.weight embedding 5 D\n"
+            + "model.encoder.conv1.weight matrix D 4 3\n"
+            + dense("model.encoder.layers.*.self_attn.", attention)
+            + dense(
+                "model.encoder.layers.*.", "self_attn_layer_norm", "final_layer_norm", "fc1", "fc2")
+            + dense("model.encoder.", "layer_norm")
+            + dense("model.decoder.layers.*.self_attn.", attention)
+            + dense("model.decoder.layers.*.encoder_attn.", attention)
+            + dense("model.decoder.layers.*.", "self_attn_layer_norm", "encoder_attn_layer_norm")
+            + dense("model.decoder.layers.*.", "final_layer_norm", "fc1", "fc2")
+            + dense("model.decoder.", "layer_norm");
+    add(
+        "whisper",
+        "self_attn_layer_norm layer_norm",
+        Layout.of("whisper", "WhisperForConditionalGeneration", sizes, whisper)
+            .without("k_proj.bias")
+            .with("encoder_layers", 2, "decoder_layers", 2, "d_model", 24));
   }
 
   private static void kimiK3() {
