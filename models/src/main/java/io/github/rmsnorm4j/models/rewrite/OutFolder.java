@@ -13,6 +13,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
@@ -24,6 +26,7 @@ import java.util.stream.Stream;
  * refused, so nothing of another process or of the user is touched.
  */
 final class OutFolder implements Closeable {
+  private final Path model;
   private final Path out;
   private final Path folder;
   private final Set<String> written = new TreeSet<>();
@@ -37,8 +40,21 @@ final class OutFolder implements Closeable {
    * @throws FileAlreadyExistsException if {@code OUT.partial} exists
    */
   OutFolder(Path model, Path out) throws IOException {
+    this.model = model;
     this.out = requireFree(model, out);
     folder = Files.createDirectory(partial(this.out));
+    permitLike(folder, model);
+  }
+
+  /** Who may not read the model may not read the result. */
+  private static void permitLike(Path path, Path like) throws IOException {
+    if (Files.exists(like)
+        && like.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      Set<PosixFilePermission> all = Files.getPosixFilePermissions(like);
+      all.addAll(
+          PosixFilePermissions.fromString(Files.isDirectory(path) ? "rwx------" : "rw-------"));
+      Files.setPosixFilePermissions(path, all);
+    }
   }
 
   private static Path partial(Path out) {
@@ -91,8 +107,9 @@ final class OutFolder implements Closeable {
   }
 
   /** Takes a file that is written whole: it is deleted if the result is not put in place. */
-  void add(String name) {
+  void add(String name) throws IOException {
     written.add(name);
+    permitLike(folder.resolve(name), model.resolve(name));
   }
 
   void copy(InputStream content, String name) throws IOException {

@@ -9,6 +9,7 @@ import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -318,6 +319,30 @@ class ModelLinksTest {
     }
     assertThat(out).doesNotExist();
     assertThat(partial).doesNotExist();
+  }
+
+  @Test
+  void permissionsAreThoseOfTheModel() throws IOException {
+    for (var file : RewritingTest.files(in).keySet()) {
+      Files.setPosixFilePermissions(in.resolve(file), PosixFilePermissions.fromString("rw-------"));
+    }
+    Files.setPosixFilePermissions(in, PosixFilePermissions.fromString("r-x--x---"));
+    fold(in, _ -> assertThat(partial).satisfies(path -> assertPermissions(path, "rwx--x---")));
+    assertPermissions(out, "rwx--x---");
+    for (var file : RewritingTest.files(out).keySet()) {
+      assertPermissions(out.resolve(file), "rw-------");
+    }
+    Files.setPosixFilePermissions(in, PosixFilePermissions.fromString("rwx------"));
+  }
+
+  private static void assertPermissions(Path path, String permissions) {
+    try {
+      assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(path)))
+          .as(path.toString())
+          .isEqualTo(permissions);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
