@@ -1,7 +1,7 @@
 package io.github.rmsnorm4j.models.transformer;
 
 import io.github.rmsnorm4j.formats.TensorFile;
-import io.github.rmsnorm4j.models.transformer.ParameterLayout.Row;
+import io.github.rmsnorm4j.models.transformer.ParameterLayout.LayoutRow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,7 +37,7 @@ record Naming(
       new Naming(
           "transformer.",
           "h.",
-          names(Row::gpt2),
+          names(LayoutRow::gpt2),
           true,
           false,
           List.of(".attn.bias", ".attn.masked_bias"));
@@ -46,7 +46,7 @@ record Naming(
       new Naming(
           "gpt_neox.",
           "layers.",
-          names(Row::neox),
+          names(LayoutRow::neox),
           false,
           true,
           List.of(".attention.bias", ".attention.masked_bias", ".rotary_emb.inv_freq"));
@@ -62,10 +62,10 @@ record Naming(
     return form.learnedPositions() ? GPT2 : GPT_NEOX;
   }
 
-  private static Map<String, String> names(Function<Row, String> name) {
+  private static Map<String, String> names(Function<LayoutRow, String> name) {
     return ParameterLayout.rows().stream()
         .filter(row -> !name.apply(row).equals(ParameterLayout.NOT_THERE))
-        .collect(Collectors.toMap(Row::name, name));
+        .collect(Collectors.toMap(LayoutRow::name, name));
   }
 
   /** The prefix that the names of a file have. */

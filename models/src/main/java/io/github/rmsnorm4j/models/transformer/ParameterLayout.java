@@ -27,16 +27,16 @@ final class ParameterLayout {
    * @param neox what GPT-NeoX calls it, or {@link #NOT_THERE}
    * @param shape outputs and inputs of the weight, Q and K being those of all heads
    */
-  record Row(String name, String gpt2, String neox, String[] shape) {}
+  record LayoutRow(String name, String gpt2, String neox, String[] shape) {}
 
-  private static final List<Row> FIRST =
+  private static final List<LayoutRow> FIRST =
       rows(
           """
           model.embed_tokens          wte          embed_in                    V d
           model.embed_positions       wpe          -                           P d
           """);
 
-  private static final List<Row> BLOCK =
+  private static final List<LayoutRow> BLOCK =
       rows(
           """
           self_attn.q_proj            attn.c_attn  attention.query_key_value   Q d
@@ -54,7 +54,7 @@ final class ParameterLayout {
           post_feedforward_layernorm  -            -                           d
           """);
 
-  private static final List<Row> LAST =
+  private static final List<LayoutRow> LAST =
       rows(
           """
           model.norm                  ln_f         final_layer_norm            d
@@ -81,15 +81,15 @@ final class ParameterLayout {
             "F", config.mlpWidth());
   }
 
-  private static List<Row> rows(String table) {
+  private static List<LayoutRow> rows(String table) {
     return table
         .lines()
         .map(line -> line.split(" +", 4))
-        .map(words -> new Row(words[0], words[1], words[2], words[3].split(" ")))
+        .map(words -> new LayoutRow(words[0], words[1], words[2], words[3].split(" ")))
         .toList();
   }
 
-  static List<Row> rows() {
+  static List<LayoutRow> rows() {
     return Stream.of(FIRST, BLOCK, LAST).flatMap(List::stream).toList();
   }
 
@@ -108,8 +108,8 @@ final class ParameterLayout {
     return "model.layers." + i;
   }
 
-  private void addAll(String prefix, List<Row> rows) {
-    for (Row row : rows) {
+  private void addAll(String prefix, List<LayoutRow> rows) {
+    for (LayoutRow row : rows) {
       if (isThere(row.name)) {
         List<Integer> shape = Stream.of(row.shape).map(sizes::get).toList();
         add(prefix + row.name + ".weight", shape);
