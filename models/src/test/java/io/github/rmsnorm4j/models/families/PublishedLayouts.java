@@ -145,7 +145,7 @@ final class PublishedLayouts {
                     + "language_model.model.layers.1.self_attn.q_b_proj.weight_scale_inv matrix 1 1")
             .plus("vision_tower.norm.bias bias 4\n")
             .with("n_routed_experts", 2, "q_lora_rank", 8, "num_nextn_predict_layers", 0);
-    add("kimi_k25", "self_attn.q_a_layernorm post_attention_layernorm norm", k2);
+    add("kimi_k25", "self_attn.q_a_layernorm? post_attention_layernorm? norm", k2);
     String indexer =
         """
         self_attn.indexer.wk.weight matrix H D
@@ -295,7 +295,7 @@ final class PublishedLayouts {
             + "cls.predictions.bias bias V\n";
     add(
         "bert",
-        "LayerNorm",
+        "LayerNorm attention.output.LayerNorm output.LayerNorm",
         Layout.of("bert", "BertForMaskedLM", sizes, bert)
             .with("num_hidden_layers", 2, "hidden_size", 24, "layer_norm_eps", 1e-12));
     String vit =
