@@ -68,7 +68,7 @@ final class Pair {
     place = pick(EpsilonPlacement.values());
     boolean offsets = gainType != null && order != CastOrder.T5;
     offset = offsets ? random.nextInt(3) : 0;
-    int n = 8 + random.nextInt(random.nextBoolean() ? 120 : 500);
+    int n = 16 + random.nextInt(random.nextBoolean() ? 120 : 500);
     double share = SHARES[random.nextInt(SHARES.length)];
     int form = random.nextInt(4);
     groups = form == 1 ? 1 << 1 + random.nextInt(3) : 1;
