@@ -208,14 +208,21 @@ final class NormFinder {
         || axes(gain).size() > most
         || gain.dtype().elementType().isEmpty()) {
       throw new FormatException(
-          file.path(), gain.name(), "is " + gain + ", a gain has one axis of floating numbers");
+          file.path(),
+          gain.name(),
+          "is " + typed(gain) + ", a gain has one axis of floating numbers");
     }
     Tensor bias = names.tensor(name + BIAS);
     if (bias != null && !bias.shape().equals(gain.shape())) {
       throw new FormatException(
-          file.path(), bias.name(), "is " + bias + ", its gain is " + gain.shape());
+          file.path(), bias.name(), "is " + typed(bias) + ", its gain is " + gain.shape());
     }
     return Optional.of(gain);
+  }
+
+  /** What a message says of a tensor that it has named. */
+  private static Tensor typed(Tensor tensor) {
+    return new Tensor("", tensor.dtype(), tensor.shape());
   }
 
   private static List<Long> axes(Tensor gain) {
@@ -281,7 +288,9 @@ final class NormFinder {
         weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
     if (heads ? inputs < width || inputs % width != 0 : inputs != width) {
       throw new FormatException(
-          file.path(), weight.name(), "is %s, its norm has %s elements".formatted(weight, width));
+          file.path(),
+          weight.name(),
+          "is %s, its norm has %s elements".formatted(typed(weight), width));
     }
     return Optional.empty();
   }

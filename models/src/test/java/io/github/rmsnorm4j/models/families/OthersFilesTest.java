@@ -102,6 +102,13 @@ class OthersFilesTest {
         HuggingFaceFolder.write(
             with(LLAMA, listed).with(key, Collections.nCopies(10_001, "x")), folder, 1),
         key + " is of 10001 layers, it must have at most 10000");
+    refused(
+        HuggingFaceFolder.write(with(LLAMA, listed).with(key, List.of()), folder, 1),
+        key + " is '[]', it must");
+    Object text = key.endsWith("pattern") ? "" : "attention";
+    refused(
+        HuggingFaceFolder.write(with(LLAMA, listed).with(key, text), folder, 1),
+        key + " is '" + text + "', it must have an entry for each layer");
   }
 
   /** The settings of a model within another have another key. */
@@ -214,7 +221,9 @@ class OthersFilesTest {
     Files.move(model.resolve("model.safetensors"), model.resolve(name));
     refused(
         model, "neither model.safetensors nor model.safetensors.index.json, but " + name, advice);
-    if (name.endsWith(".safetensors")) {
+    if (name.contains("-of-")) {
+      refused(model.resolve(name), "is part 1 of 2 of a model: name its folder, or the index");
+    } else if (name.endsWith(".safetensors")) {
       assertThat(inspect(model.resolve(name), Optional.empty())).isEqualTo(expected);
     }
   }
