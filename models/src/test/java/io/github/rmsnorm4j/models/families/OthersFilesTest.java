@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.models.StoredModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -199,6 +200,10 @@ class OthersFilesTest {
     assertThat(found.site().width()).isEqualTo(32);
     assertThat(found.site().heads()).isFalse();
     assertThat(found.gain().orElseThrow().greatest()).isEqualTo(1 + 31 / 64.0);
+    Values three = new Values(StoredType.F32, List.of(3, 8), Arrays.copyOf(gains, 24));
+    refused(
+        HuggingFaceFolder.write(model.with(name, three), folder.resolve("three"), 1),
+        "tensor '" + name + "' is f32 [3, 8], rows for 3 heads, the model has 4");
     // The text makes the norm.
     assertThat(found.site().spec().builder(32).gain(new float[32]).build().width()).isEqualTo(32);
     refused(
