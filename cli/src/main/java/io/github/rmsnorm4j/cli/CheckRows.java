@@ -113,8 +113,7 @@ record CheckRows(
 
   /** Reads rows spread over the file. */
   Sample sample() throws IOException {
-    return read(
-        LongStream.range(0, count()).map(i -> (long) ((double) i * all() / count())).toArray());
+    return read(Sample.spread(all(), count()));
   }
 
   /** The bytes of X and Y. */

@@ -70,9 +70,21 @@ final class Ratios {
 
   /** Half of the differences are below 2^misfit times what roundings may make. */
   int misfit(NormSpec spec) {
+    return misfit(spec, 0, rstd.length);
+  }
+
+  /** The rows of which more than half is as near as roundings allow. */
+  int[] nearRows(NormSpec spec) {
+    int units = sample.width() / unit;
+    return IntStream.range(0, sample.rows())
+        .filter(row -> rstd[row * units] > 0 && misfit(spec, row * units, (row + 1) * units) <= 0)
+        .toArray();
+  }
+
+  private int misfit(NormSpec spec, int first, int end) {
     int[] exponents = new int[Double.MAX_EXPONENT - Double.MIN_EXPONENT + 4];
     int counted = 0;
-    for (int u = 0; u < rstd.length; u++) {
+    for (int u = first; u < end; u++) {
       double root = 1 / rstd[u];
       double ratio =
           root

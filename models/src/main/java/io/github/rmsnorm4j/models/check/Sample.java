@@ -12,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Supplier;
 import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
@@ -131,8 +132,32 @@ public final class Sample {
 
   /** Rows of this sample that are spread over it. */
   Sample few(int count) {
-    int few = Math.min(count, rows());
-    return pick(IntStream.range(0, few).map(i -> (int) ((long) i * rows() / few)).toArray());
+    return pick(
+        LongStream.of(spread(rows(), Math.min(count, rows())))
+            .mapToInt(Math::toIntExact)
+            .toArray());
+  }
+
+  /**
+   * {@return rows that are spread over all, one of each of {@code count} equal parts, in their
+   * order} Their distances differ, so that an error at a regular distance has its share of them.
+   * Equal arguments give equal rows.
+   *
+   * @param rows the number of all rows
+   * @param count how many are taken, at most {@code rows}
+   */
+  public static long[] spread(long rows, int count) {
+    SplittableRandom random = new SplittableRandom(count);
+    long[] spread = new long[count];
+    for (int i = 0; i < count; i++) {
+      spread[i] = random.nextLong(part(rows, i, count), part(rows, i + 1, count));
+    }
+    return spread;
+  }
+
+  /** Where a part begins; the product of both may be above a long. */
+  private static long part(long rows, int i, int count) {
+    return rows / count * i + rows % count * i / count;
   }
 
   /** Some of the rows; this sample if these are all. */

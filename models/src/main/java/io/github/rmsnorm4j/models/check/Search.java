@@ -62,9 +62,9 @@ record Search(Sample sample, String lacks, List<Match> matches) {
   /** Tries the types at hand, then float64, and then to leave out what was given. */
   static Search of(Sample sample, List<Double> shares) {
     List<Search> searches = new ArrayList<>();
-    Shapes shapes = new Shapes(few(sample), shares);
+    Shapes shapes = Shapes.of(sample, shares);
     searches.add(of(sample, "", sample.inputs(), shapes));
-    boolean widens = shapes.hasNear() && sample.x.type() != ElementType.FLOAT64;
+    boolean widens = sample.x.type() != ElementType.FLOAT64;
     if (!searches.getFirst().isFull() && widens) {
       searches.add(of(sample, "", Set.of(ElementType.FLOAT64), shapes));
     }
@@ -72,7 +72,7 @@ record Search(Sample sample, String lacks, List<Match> matches) {
       without(sample)
           .forEach(
               (lacks, less) ->
-                  searches.add(of(less, lacks, less.inputs(), new Shapes(few(less), shares))));
+                  searches.add(of(less, lacks, less.inputs(), Shapes.of(less, shares))));
     }
     return searches.stream()
         .min(Comparator.comparing(search -> search.matches.getFirst(), NEAREST))
@@ -117,6 +117,7 @@ record Search(Sample sample, String lacks, List<Match> matches) {
     return matches.stream().filter(Match::isFull).map(Match::norm).toList();
   }
 
+  /** Rows from which norms are excluded. */
   static Sample few(Sample of) {
     return of.few(Math.clamp(FEW_ELEMENTS / of.width(), FEW_ROWS, MOST_FEW_ROWS));
   }

@@ -30,15 +30,19 @@ final class Shapes {
   /** Shares of a row that partial RMSNorm takes its mean square of. */
   private static final List<Double> SHARES = List.of(0.0625, 0.125, 0.25, 0.5, 0.75);
 
-  /** How many groups are tried, and of how many elements. */
-  private static final int[] GROUP_COUNTS = {2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64};
+  /** Where few rows are near to no shape, so many are searched for rows that are. */
+  private static final int MORE_ROWS = 64;
 
-  private static final int[] GROUP_SIZES = {32, 64, 80, 96, 112, 128, 160, 192, 256, 512};
+  private static final int LEAST_MORE_ROWS = 16;
+  private static final int MORE_ELEMENTS = 1 << 12;
 
   /** So many shapes are kept where none is near. */
   private static final int CLOSEST = 6;
 
   private static final int DIGITS = 6;
+
+  /** Widths of models have about 25. */
+  private static final int MOST_GROUPINGS = 48;
 
   private final Sample sample;
   private final List<NormSpec> bases = new ArrayList<>();
@@ -63,6 +67,33 @@ final class Shapes {
     bases(sample.width(), shares).forEach(this::measure);
   }
 
+  /** Measures a few rows; where no shape is near to half of them, rows that one is near to. */
+  static Shapes of(Sample sample, List<Double> shares) {
+    Sample few = Search.few(sample);
+    Shapes shapes = new Shapes(few, shares);
+    if (shapes.hasNear()) {
+      return shapes;
+    }
+    int rows = Math.clamp(MORE_ELEMENTS / sample.width(), LEAST_MORE_ROWS, MORE_ROWS);
+    Sample more = sample.few(rows);
+    int[] near =
+        bases(sample.width(), shares).stream()
+            .map(base -> nearRows(more, base))
+            .max(Comparator.comparingInt(found -> found.length))
+            .orElseThrow();
+    return near.length == 0 ? shapes : new Shapes(Search.few(more.pick(near)), shares);
+  }
+
+  /** The most rows that are near to a base with one epsilon and offset. */
+  private static int[] nearRows(Sample sample, NormSpec base) {
+    Ratios ratios = new Ratios(sample, base);
+    return of(base, sample.gain != null).stream()
+        .filter(spec -> spec.epsilonPlacement() == EpsilonPlacement.INSIDE)
+        .map(ratios::nearRows)
+        .max(Comparator.comparingInt(rows -> rows.length))
+        .orElseThrow();
+  }
+
   /** Kinds, parts and groups, with epsilon 0. */
   static List<NormSpec> bases(int width, List<Double> shares) {
     NormSpec rms = NormSpec.RMSNORM.withEpsilon(0);
@@ -76,12 +107,7 @@ final class Shapes {
     }
     parts.remove(width);
     parts.forEach(part -> bases.add(rms.withPart(RowPart.of(part, width))));
-    IntStream sizes = IntStream.of(GROUP_SIZES).filter(n -> width % n == 0).map(n -> width / n);
-    int[] counts =
-        IntStream.concat(IntStream.of(GROUP_COUNTS), sizes)
-            .filter(n -> n > 1 && width % n == 0 && width / n > 1)
-            .distinct()
-            .toArray();
+    int[] counts = groupCounts(width);
     for (NormSpec.Kind kind : NormSpec.Kind.values()) {
       NormSpec whole = kind == rms.kind() ? rms : kind(kind).withEpsilon(0);
       if (kind != rms.kind()) {
@@ -90,6 +116,14 @@ final class Shapes {
       IntStream.of(counts).forEach(n -> bases.add(whole.withGroups(RowGroups.ofCount(n))));
     }
     return bases;
+  }
+
+  /** Up to 64 groups, and more of 32 elements or more. */
+  private static int[] groupCounts(int width) {
+    return IntStream.rangeClosed(2, width / 2)
+        .filter(n -> width % n == 0 && (n <= 64 || width / n >= 32))
+        .limit(MOST_GROUPINGS)
+        .toArray();
   }
 
   private static NormSpec kind(NormSpec.Kind kind) {

@@ -8,6 +8,7 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -103,6 +104,39 @@ class NearNormTest {
         .contains(
             "RMSNorm, float32, eps 1e-6 makes all but 78 of 6,400 elements. Those are in columns 0"
                 + " to 63 of rows 0 to 1, 99, the first at row 0 column 0 (counted from 0).");
+  }
+
+  /** Of 1,024 rows: wrong ones at a regular distance are no larger share of the rows looked at. */
+  @ParameterizedTest
+  @ValueSource(ints = {4, 16, 64, 128})
+  void rowsAtARegularDistance(int distance) {
+    double[][] rows = TypedRows.random(random, 1024, WIDTH, 0.4, 1, TYPE);
+    double[][] y = new double[rows.length][WIDTH];
+    for (int row = 0; row < rows.length; row++) {
+      double squares = Arrays.stream(rows[row]).map(v -> v * v).sum();
+      for (int i = 0; i < WIDTH; i++) {
+        boolean wrong = row % distance == 0;
+        y[row][i] = wrong ? 7 : (float) (rows[row][i] / Math.sqrt(squares / WIDTH + 1e-6));
+      }
+    }
+    Sample sample = TypedRows.sample(TypedRows.of(rows, TYPE), y, TYPE, null, null);
+    String left = String.format(Locale.ROOT, "%,d", 1024 / distance * WIDTH);
+    assertThat(String.join(" ", new NormCheck(sample, List.of()).run().verdict()))
+        .contains("eps 1e-6, computed in f64 makes all but " + left + " of 65,536 elements");
+  }
+
+  /** The rows that are left name the norm. */
+  @ParameterizedTest
+  @ValueSource(ints = {40, 45, 55, 60, 90})
+  void mostRowsAreGross(int wrong) {
+    double[][] y = written(false, 1e-5, (n, i) -> n);
+    for (int row = 0; row < wrong; row++) {
+      Arrays.fill(y[row], 1.5);
+    }
+    String left = String.format(Locale.ROOT, "%,d", (wrong < 50 ? wrong : 100 - wrong) * WIDTH);
+    assertThat(unknown(null, null, y))
+        .contains("eps 1e-5, computed in f64")
+        .contains((wrong < 50 ? "makes all but " : "makes ") + left + " of 6,400 elements");
   }
 
   /** A third of the rows, and in the others a column. */
