@@ -70,6 +70,10 @@ record CheckRows(
     if (residual != null) {
       residual.requireLike(rows);
     }
+    if (rows.shape().isEmpty()) {
+      throw new IllegalArgumentException(
+          "%s: X is %s, a scalar, it must have rows".formatted(x.file().path(), rows));
+    }
     if (rows.elements() == 0) {
       throw new IllegalArgumentException(
           "%s: X is %s, it is empty".formatted(x.file().path(), rows));
@@ -80,17 +84,34 @@ record CheckRows(
           "%s: X is %s, its rows may have %s elements at most"
               .formatted(x.file().path(), rows, GREATEST_WIDTH));
     }
-    require(gain, width);
-    require(bias, width);
+    require(gain, rows);
+    require(bias, rows);
   }
 
-  private static void require(StoredParameter parameter, long width) {
+  private static void require(StoredParameter parameter, Tensor rows) {
+    long width = rows.width(-1);
     if (parameter != null && parameter.length() != width) {
       throw new IllegalArgumentException(
-          "%s: the %s has %s elements, a row of X has %s"
+          "%s: the %s has %s elements, a row of X has %s%s"
               .formatted(
-                  parameter.reference().file(), parameter.kind(), parameter.length(), width));
+                  parameter.reference().file(),
+                  parameter.kind(),
+                  parameter.length(),
+                  width,
+                  remedy(parameter, rows)));
     }
+  }
+
+  /** What to do with a parameter of several axes, or of one group. */
+  private static String remedy(StoredParameter parameter, Tensor rows) {
+    long length = parameter.length();
+    long width = rows.width(-1);
+    if (length > width && length % width == 0 && rows.elements() % length == 0) {
+      return ": reshape X and Y to [%s, %s]".formatted(rows.elements() / length, length);
+    }
+    return length > 1 && width % length == 0
+        ? ": if groups share it, repeat it %s times".formatted(width / length)
+        : "";
   }
 
   private int width() {

@@ -217,6 +217,25 @@ class CheckCommandTest {
         "" + y,
         "--gain",
         "" + narrow);
+    Path group = TestTensor.write(file("h.npy"), TestTensor.random("h", Dtype.F32, 0, 1, 24));
+    assertWrongUse(
+        "a row of X has 96: if groups share it, repeat it 4 times",
+        "check",
+        "" + x,
+        "" + y,
+        "--gain",
+        "" + group);
+    Path heads = TestTensor.write(file("k.npy"), TestTensor.random("k", Dtype.F32, 0, 1, 2, 4, 12));
+    assertWrongUse(
+        "the gain has 48 elements, a row of X has 12: reshape X and Y to [2, 48]",
+        "check",
+        "" + heads,
+        "" + heads,
+        "--gain",
+        "" + TestTensor.write(file("l.npy"), TestTensor.random("l", Dtype.F32, 0, 1, 4, 12)));
+    Path scalar = TestTensor.write(file("scalar.npy"), TestTensor.random("z", Dtype.F32, 0, 1));
+    assertWrongUse(
+        scalar + ": X is f32 [], a scalar, it must have rows", "check", "" + scalar, "" + scalar);
     Path whole =
         TestTensor.write(file("i.safetensors"), TestTensor.of("i", Dtype.I64, new double[2], 2));
     assertWrongUse("X is i i64 [2], it may be f64", "check", "" + whole, "" + whole);

@@ -134,11 +134,19 @@ final class Fit {
     return new Score(own, all, y.length, greatest, ulps);
   }
 
-  /** Adds the elements that differ. */
+  /** Adds the elements that differ, and the rows without any. */
   void addTo(Places places) {
-    for (int i = 0; i < y.length; i++) {
-      if (made[i] != y[i]) {
-        places.add(sample.numbers[i / width], i % width);
+    for (int row = 0; row < sample.rows(); row++) {
+      boolean whole = true;
+      for (int column = 0; column < width; column++) {
+        int i = row * width + column;
+        if (made[i] != y[i]) {
+          places.add(sample.numbers[row], column);
+          whole = false;
+        }
+      }
+      if (whole) {
+        places.addWhole(sample.numbers[row]);
       }
     }
   }

@@ -14,23 +14,40 @@ final class Places {
   private final BitSet columns = new BitSet();
   private final List<long[]> rows = new ArrayList<>();
   private final List<String> first = new ArrayList<>();
+  private final List<long[]> wholeRows = new ArrayList<>();
+  private long wholeCount;
   private long elements;
   private long rowCount;
 
   void add(long row, int column) {
-    long[] last = rows.isEmpty() ? null : rows.getLast();
-    if (last == null || row > last[1] + 1) {
-      rows.add(new long[] {row, row});
-      rowCount++;
-    } else if (row > last[1]) {
-      last[1] = row;
-      rowCount++;
-    }
+    rowCount += extend(rows, row);
     columns.set(column);
     elements++;
     if (first.size() < WRITTEN) {
       first.add("row %s column %s".formatted(row, column));
     }
+  }
+
+  /** Adds a row of which no element differs. */
+  void addWhole(long row) {
+    wholeCount += extend(wholeRows, row);
+  }
+
+  /** Adds a row to ranges; how many rows they have more. */
+  private static int extend(List<long[]> ranges, long row) {
+    long[] last = ranges.isEmpty() ? null : ranges.getLast();
+    if (last == null || row > last[1] + 1) {
+      ranges.add(new long[] {row, row});
+      return 1;
+    }
+    int added = row > last[1] ? 1 : 0;
+    last[1] = row;
+    return added;
+  }
+
+  /** The rows of which no element differs, for example "rows 0 to 7"; empty if there are none. */
+  String wholeRows() {
+    return wholeCount == 0 ? "" : text("row", wholeRows, wholeCount);
   }
 
   /** All of them, for example "in column 0 of rows 2, 4, 6". */

@@ -19,6 +19,9 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
   static final List<String> UNCHANGED =
       List.of("Y is X itself: no norm was applied, or another tensor was meant.");
 
+  private static final String PERHAPS =
+      "Perhaps the gain or the residual is missing or is that of another norm, the norm has a gate, which is not looked for, or Y is not the output of this norm.";
+
   List<String> sentences() {
     return named.isEmpty() ? none() : some();
   }
@@ -52,7 +55,8 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
   }
 
   private static String differing(Finding other) {
-    return format("%,d elements", other.elements() - other.equal());
+    long differing = other.elements() - other.equal();
+    return format(differing == 1 ? "%,d element" : "%,d elements", differing);
   }
 
   private static String format(String text, Object... values) {
@@ -125,8 +129,11 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
     } else {
       sentences.add(
           format("The best, %s, makes %,d of %,d elements.", norm, best.equal(), best.elements()));
+      String whole = places.wholeRows();
       sentences.add(
-          "Perhaps the gain or the residual is missing or is that of another norm, the norm has a gate, which is not looked for, or Y is not the output of this norm.");
+          whole.isEmpty()
+              ? PERHAPS
+              : "It makes every element of %s (counted from 0).".formatted(whole));
     }
     return sentences;
   }

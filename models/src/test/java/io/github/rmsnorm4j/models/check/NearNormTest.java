@@ -135,6 +135,7 @@ class NearNormTest {
     }
     String left = String.format(Locale.ROOT, "%,d", (wrong < 50 ? wrong : 100 - wrong) * WIDTH);
     assertThat(unknown(null, null, y))
+        .contains(wrong < 50 ? "" : "It makes every element of rows " + wrong + " to 99 (")
         .contains("eps 1e-5, computed in f64")
         .contains((wrong < 50 ? "makes all but " : "makes ") + left + " of 6,400 elements");
   }
