@@ -11,6 +11,9 @@ import java.util.List;
  * @param others other norms for comparison, the best of each change; without a named norm the best
  * @param rows rows that were compared
  * @param width elements per row
+ * @param differingRows without a named norm, the rows in which the first of the others differs: the
+ *     first and the last of each range, counted from 0, of 1,000 ranges at most
+ * @param differingColumns the same of the columns
  */
 public record CheckReport(
     Status status,
@@ -18,7 +21,9 @@ public record CheckReport(
     List<Finding> named,
     List<Finding> others,
     long rows,
-    int width) {
+    int width,
+    List<List<Long>> differingRows,
+    List<List<Long>> differingColumns) {
   /** How much is known. */
   public enum Status {
     /** One norm makes every element. */

@@ -108,6 +108,8 @@ public final class NormCheck {
         findings,
         nearest,
         rows,
-        sample.width());
+        sample.width(),
+        named.isEmpty() && places != null ? places.rows() : List.of(),
+        named.isEmpty() && places != null ? places.columns() : List.of());
   }
 }

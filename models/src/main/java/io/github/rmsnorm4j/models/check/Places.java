@@ -11,6 +11,9 @@ final class Places {
   /** So many ranges, or elements, are written out. */
   private static final int WRITTEN = 6;
 
+  /** So many ranges are listed. */
+  private static final int LISTED = 1000;
+
   private final BitSet columns = new BitSet();
   private final List<long[]> rows = new ArrayList<>();
   private final List<String> first = new ArrayList<>();
@@ -50,14 +53,33 @@ final class Places {
     return wholeCount == 0 ? "" : text("row", wholeRows, wholeCount);
   }
 
-  /** All of them, for example "in column 0 of rows 2, 4, 6". */
-  @Override
-  public String toString() {
+  /** The first and the last of each range of rows. */
+  List<List<Long>> rows() {
+    return listed(rows);
+  }
+
+  /** The same of columns. */
+  List<List<Long>> columns() {
+    return listed(columnRanges());
+  }
+
+  private static List<List<Long>> listed(List<long[]> ranges) {
+    return ranges.stream().limit(LISTED).map(range -> List.of(range[0], range[1])).toList();
+  }
+
+  private List<long[]> columnRanges() {
     List<long[]> ranges = new ArrayList<>();
     for (int from = columns.nextSetBit(0); from >= 0; from = columns.nextSetBit(from)) {
       ranges.add(new long[] {from, columns.nextClearBit(from) - 1});
       from = columns.nextClearBit(from);
     }
+    return ranges;
+  }
+
+  /** All of them, for example "in column 0 of rows 2, 4, 6". */
+  @Override
+  public String toString() {
+    List<long[]> ranges = columnRanges();
     boolean few = elements <= first.size() && rowCount > 1 && columns.cardinality() > 1;
     String where =
         few

@@ -79,6 +79,18 @@ class NearNormTest {
   }
 
   @Test
+  void rangesOfRowsAndColumns() {
+    double[][] y = made(NormSpec.RMSNORM, gain);
+    for (int row : new int[] {2, 3, 9}) {
+      Arrays.fill(y[row], 4, 7, 99);
+    }
+    CheckReport report = check(gain, null, y);
+    assertThat(report.differingRows()).isEqualTo(List.of(List.of(2L, 3L), List.of(9L, 9L)));
+    assertThat(report.differingColumns()).isEqualTo(List.of(List.of(4L, 6L)));
+    assertThat(check(gain, null, made(NormSpec.RMSNORM, gain)).differingRows()).isEmpty();
+  }
+
+  @Test
   void aColumnOfSomeRows() {
     assertThat(
             unlike(
