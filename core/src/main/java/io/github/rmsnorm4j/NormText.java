@@ -91,7 +91,7 @@ final class NormText {
       if (!matcher.matches()) {
         throw text.indexOf('(') > 0 && text.indexOf(')') < 0
             ? new IllegalArgumentException("a ) must close the settings: llama(eps=1e-5)")
-            : unknown();
+            : unknown("");
       }
       NormSpec spec = named(matcher.group(1)).spec();
       Set<Setting> given = EnumSet.noneOf(Setting.class);
@@ -113,15 +113,16 @@ final class NormText {
     return preset(preset -> preset.name().equals(name))
         .orElseThrow(
             () ->
-                preset(preset -> name.matches("(?i)" + preset.name() + "([^a-z].*)?"))
-                    .map(near -> new IllegalArgumentException("it must be " + near.name()))
-                    .orElseGet(NormText::unknown));
+                unknown(
+                    preset(preset -> name.matches("(?i)" + preset.name() + "([^a-z].*)?"))
+                        .map(near -> "did you mean " + near.name() + "? ")
+                        .orElse("")));
   }
 
-  private static IllegalArgumentException unknown() {
+  private static IllegalArgumentException unknown(String hint) {
     String names = NormSpec.presets().stream().map(Preset::name).collect(Collectors.joining(", "));
     return new IllegalArgumentException(
-        "it may be " + names + ", and settings may follow: llama(eps=1e-5)");
+        hint + "it may be " + names + ", and settings may follow: llama(eps=1e-5)");
   }
 
   private static NormSpec with(NormSpec spec, String text, Set<Setting> given) {

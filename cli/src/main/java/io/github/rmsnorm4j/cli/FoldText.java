@@ -31,9 +31,10 @@ final class FoldText {
     FoldText text = new FoldText();
     List<NormOutcome> norms = rewriting.outcomes();
     text.add(
-        "%s: %d norms, %d folded, %d without gain and bias, %d left alone",
+        "%s: %d %s, %d folded, %d without gain and bias, %d left alone",
         rewriting.norms().family(),
         norms.size(),
+        norms.size() == 1 ? "norm" : "norms",
         count(norms, Fate.FOLDED),
         count(norms, Fate.PLAIN),
         count(norms, Fate.KEPT));

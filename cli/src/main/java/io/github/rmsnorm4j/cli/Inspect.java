@@ -10,10 +10,12 @@ import io.github.rmsnorm4j.models.StoredModel;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -68,19 +70,22 @@ final class Inspect implements Callable<Integer> {
     } else {
       try (StoredModel model = StoredModel.open(path);
           ReportOptions.Files files = begin(model.files())) {
-        show(inspection(model), files);
+        show(inspection(model, files), files);
       }
     }
     return ExitCode.OK;
   }
 
-  /** What is not known is told as far as the files do. */
-  private Inspection inspection(StoredModel model) throws IOException {
+  /** What is not known is told as far as the files do, on standard error beside JSON. */
+  private Inspection inspection(StoredModel model, ReportOptions.Files files) throws IOException {
     try {
       return Inspection.of(model, map.file());
     } catch (FormatException e) {
       if (map.file().isEmpty()) {
-        GuessText.lines(new FamilyGuess(model), path).forEach(this::print);
+        boolean beside = files.data() != null && files.data().file() == null;
+        CommandLine command = spec.commandLine();
+        PrintWriter to = beside ? command.getErr() : command.getOut();
+        GuessText.lines(new FamilyGuess(model), path).forEach(to::println);
       }
       throw e;
     }

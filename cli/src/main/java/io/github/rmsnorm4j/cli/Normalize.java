@@ -152,7 +152,11 @@ final class Normalize implements Callable<Integer> {
     Path out = result.out;
     NormSettings settings = norm.settings(residuals.rounding);
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
-    List<Tensor> chosen = choice.choose(names);
+    boolean plain = names.isEmpty() && beside == null && quantized.type == null;
+    List<Tensor> chosen =
+        plain && file.tensors().stream().allMatch(this::hasEmptyRows)
+            ? List.of()
+            : choice.choose(names);
     // One that is asked for by name may leave the others behind, for a format that holds one.
     boolean alone = NormalizeJob.isNpy(out) && !names.isEmpty();
     if (alone && chosen.size() > 1) {
@@ -171,6 +175,13 @@ final class Normalize implements Callable<Integer> {
         (width, backend) -> settings.norm(width, backend, rule),
         beside,
         normalizer);
+  }
+
+  /** A file with nothing else is written as it is. */
+  private boolean hasEmptyRows(Tensor tensor) {
+    return tensor.dtype().elementType().isPresent()
+        && tensor.elements() == 0
+        && tensor.width(result.axis) == 0;
   }
 
   /**

@@ -223,6 +223,9 @@ final class NormalizeJob {
 
   /** What was done, in one line. */
   String summary(long nanos) {
+    if (chosen.isEmpty()) {
+      return "no row has an element; written as it is";
+    }
     Norm norm = norms.firstEntry().getValue();
     long rows = chosen.stream().mapToLong(tensor -> tensor.rows(axis)).sum();
     long written = results.stream().mapToLong(Tensor::bytes).sum();

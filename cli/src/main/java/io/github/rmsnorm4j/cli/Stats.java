@@ -126,7 +126,7 @@ final class Stats implements Callable<Integer> {
       PrintWriter err = spec.commandLine().getErr();
       try (Progress progress = new Progress(err, bytes, Terminal::isStandardError)) {
         for (Tensor tensor : chosen) {
-          String problem = choice.problem(tensor);
+          String problem = nothing(tensor, choice).orElse(choice.problem(tensor));
           MeasuredRows found =
               problem == null
                   ? rows(tensor, RowStatistics.of(file, tensor, axis, backend, progress::step))
@@ -155,11 +155,21 @@ final class Stats implements Callable<Integer> {
   private List<Tensor> chosen(TensorFile file, TensorReference wanted, TensorChoice choice) {
     List<Tensor> chosen = wanted.allIn(file, tensors);
     String problem = chosen.size() == 1 ? choice.problem(chosen.getFirst()) : null;
-    if (problem != null) {
+    if (problem != null && nothing(chosen.getFirst(), choice).isEmpty()) {
       throw new IllegalArgumentException(
           "%s: %s: %s".formatted(file.path(), chosen.getFirst(), problem));
     }
     return chosen;
+  }
+
+  /** What there is to say of a tensor of numbers that has no rows to measure. */
+  private static Optional<String> nothing(Tensor tensor, TensorChoice choice) {
+    if (tensor.dtype().elementType().isEmpty() || choice.problem(tensor) == null) {
+      return Optional.empty();
+    }
+    return tensor.shape().isEmpty()
+        ? Optional.of("a scalar, which has no rows")
+        : Optional.of("its rows have no elements").filter(_ -> tensor.elements() == 0);
   }
 
   private MeasuredRows rows(Tensor tensor, RowStatistics rows) {

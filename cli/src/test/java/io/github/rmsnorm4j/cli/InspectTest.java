@@ -417,6 +417,12 @@ class InspectTest {
     one(inspect(model), 1, "is no JSON object");
   }
 
+  @Test
+  void anArrayIsNoModel() throws IOException {
+    Path x = TestTensor.write(folder.resolve("x.npy"), TestTensor.random("", Dtype.F32, 0, 1, 8));
+    one(inspect(x), 1, x + ": is a .npy file, which holds an array and no model; rmsnorm show");
+  }
+
   /** The map that is printed finds the norms. */
   @Test
   void showsWhatIsKnownOfAnotherFamily() throws IOException {
@@ -431,6 +437,10 @@ class InspectTest {
         .contains(
             "      5     0.4903      1.202      2.793           g  model.layers.N.input_layernorm.weight",
             map);
+    CommandResult json = inspect(model, "--json", "-");
+    assertThat(json.status()).isEqualTo(1);
+    assertThat(json.out()).isEmpty();
+    assertThat(json.err()).isEqualTo(result.out() + result.err());
     Path file = Files.writeString(folder.resolve("map.json"), map);
     assertThat(inspect(model, "--map", file).out()).startsWith("new: 11 norms; the head is tied");
   }

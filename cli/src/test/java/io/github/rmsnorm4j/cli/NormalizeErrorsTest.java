@@ -268,11 +268,11 @@ class NormalizeErrorsTest {
   void rowsOfNoWidth() throws IOException {
     Path empty =
         TestTensor.write(
-            folder.resolve("e.npy"), TestTensor.of("", Dtype.F32, new double[0], 3, 0));
+            folder.resolve("e.safetensors"), TestTensor.of("e", Dtype.F32, new double[0], 3, 0));
     assertError(
         WRONG_USE,
-        empty + ": f32 [3, 0]: its rows are 0 wide, they may be 1 to 2147483647",
-        empty,
+        empty + ": tensor e f32 [3, 0]: its rows are 0 wide, they may be 1 to 2147483647",
+        empty + ":e",
         "-o",
         y());
   }

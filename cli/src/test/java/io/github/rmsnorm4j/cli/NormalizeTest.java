@@ -16,6 +16,7 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -270,6 +271,14 @@ class NormalizeTest {
     Path in = TestTensor.write(out("x.npy"), TestTensor.of("", Dtype.F32, new double[0], 0, 8));
     normalize(in, "-o", out("y.npy"));
     assertThat(TestTensor.read(out("y.npy")).tensor().shape()).containsExactly(0L, 8L);
+    for (String end : List.of(".npy", ".safetensors")) {
+      String name = end.equals(".npy") ? "" : "e";
+      Path narrow =
+          TestTensor.write(out("e" + end), TestTensor.of(name, Dtype.F32, new double[0], 4, 0));
+      CommandResult result = CommandResult.of("normalize", "" + narrow, "-o", "" + out("z" + end));
+      assertThat(result.err()).contains("no row has an element; written as it is");
+      assertThat(out("z" + end)).hasSameBinaryContentAs(narrow);
+    }
   }
 
   @Test

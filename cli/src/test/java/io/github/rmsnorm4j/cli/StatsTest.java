@@ -206,6 +206,21 @@ class StatsTest {
   }
 
   @Test
+  void saysWhatHasNoRowsToMeasure() throws IOException {
+    Path path =
+        TestTensor.write(
+            folder.resolve("x.safetensors"),
+            TestTensor.of("s", Dtype.F32, new double[1]),
+            TestTensor.of("e", Dtype.F32, new double[0], 4, 0));
+    String scalar = "s f32 []: a scalar, which has no rows";
+    String empty = "e f32 [4, 0]: its rows have no elements";
+    assertThat(CommandResult.of("stats", path.toString()).outLines())
+        .containsExactlyInAnyOrder(scalar, "", empty);
+    assertThat(CommandResult.of("stats", path + ":s").outLines()).containsExactly(scalar);
+    assertThat(CommandResult.of("stats", path + ":e").outLines()).containsExactly(empty);
+  }
+
+  @Test
   void aTensorIsChosenByAnOptionAsWell() throws IOException {
     Path path =
         TestTensor.write(

@@ -35,6 +35,7 @@ record FileSignature(Pattern name, Pattern start, String problem) {
           of(
               "(\u00ef\u00bb\u00bf)?\\s*<(!|\\?xml|(?i:html|head|body|error))",
               "is a page of HTML or XML" + AGAIN),
+          of("\0{8,}\\z", "begins with zeros" + AGAIN),
           of("PAR1", PARQUET),
           of("[.]parquet$", "", PARQUET),
           of("[.]npz$", "", ARRAYS),

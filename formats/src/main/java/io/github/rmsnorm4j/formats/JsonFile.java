@@ -25,7 +25,7 @@ import java.util.Map;
 /**
  * A file that holds one JSON object, as {@code config.json} does: maps, lists, texts, numbers (Long
  * or Double) and truth values. A field that is null is left out. As in Python, {@code NaN}, {@code
- * Infinity} and {@code -Infinity} are numbers.
+ * Infinity} and {@code -Infinity} are numbers, and of fields of one name the last one counts.
  */
 public final class JsonFile {
   /** A {@code config.json} has a few kilobytes. */
@@ -33,7 +33,6 @@ public final class JsonFile {
 
   private static final JsonFactory JSON =
       JsonFactory.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
           .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
           .disable(StreamReadFeature.INCLUDE_SOURCE_IN_LOCATION)
           .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(32).build())
@@ -108,6 +107,7 @@ public final class JsonFile {
       String name = json.currentName();
       json.nextToken();
       Object value = value(json);
+      object.remove(name);
       if (value != null) {
         object.put(name, value);
       }

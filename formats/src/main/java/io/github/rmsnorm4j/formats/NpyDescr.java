@@ -1,9 +1,25 @@
 package io.github.rmsnorm4j.formats;
 
 import java.nio.ByteOrder;
+import java.util.Map;
 
 /** What {@code numpy.dtype} reads: a name, or a byte order and a code, such as {@code <f4}. */
 final class NpyDescr {
+  /** What the other names and codes of NumPy stand for. */
+  private static final Map<String, String> KINDS =
+      Map.of(
+          "O8?|object_?", "pickled Python objects, which are never loaded",
+          "c(8|16|24|32)|[FDG]|complex(64|128|192|256)?|c(single|double|longdouble)",
+              "complex numbers",
+          "[iu][1248]|[bBhHiIlLqQpP]|u?int(8|16|32|64|c|p|_)?|u?(byte|short|long|longlong)",
+              "integers (in NumPy, x.astype(np.float32) makes float32)",
+          "b1|[?]|bool[_8]?", "truth values",
+          "f(12|16)|g|float(96|128)|longdouble|longfloat", "floats of that size",
+          "[SaU]\\d*|c|(str|bytes)_?", "text",
+          "[mM]8?(\\[.*\\])?|(datetime|timedelta)64(\\[.*\\])?", "dates or durations",
+          "V\\d*|void", "raw bytes (bfloat16 has no type of its own here, but in .safetensors)",
+          "bfloat16", "which has no type of its own here, but in .safetensors");
+
   private NpyDescr() {}
 
   /** The type, or an {@link IllegalArgumentException} whose message says why there is none. */
@@ -37,16 +53,10 @@ final class NpyDescr {
   }
 
   private static String kind(String code) {
-    return switch (code.isEmpty() ? ' ' : code.charAt(0)) {
-      case 'O', 'o' -> "pickled Python objects, which are never loaded";
-      case 'c' -> "complex numbers";
-      case 'i', 'u' -> "integers (in NumPy, x.astype(np.float32) makes float32)";
-      case 'b', '?' -> "truth values";
-      case 'f', 'g' -> "floats of that size";
-      case 'S', 'a', 'U' -> "text";
-      case 'M', 'm' -> "dates or durations";
-      case 'V' -> "raw bytes (bfloat16 has no type of its own here, but in .safetensors)";
-      default -> "what is no known type";
-    };
+    return KINDS.entrySet().stream()
+        .filter(kind -> code.matches(kind.getKey()))
+        .findFirst()
+        .map(Map.Entry::getValue)
+        .orElse("what is no known type");
   }
 }

@@ -28,6 +28,8 @@ class FileSignatureTest {
       "is a page of HTML or XML, in place of the file: download the file again";
   private static final String ANSWER =
       "is the error message of a server, in place of the file: download the file again";
+  private static final String ZEROS =
+      "begins with zeros, in place of the file: download the file again";
   private static final String ARRAYS =
       "is a .npz archive: extract the array first, for example with unzip";
 
@@ -61,6 +63,8 @@ class FileSignatureTest {
     return Stream.of(
         Arguments.of("the file is empty", new byte[0]),
         Arguments.of("is a Git LFS pointer: run git lfs pull", bytes(lfs)),
+        Arguments.of(ZEROS, new byte[8]),
+        Arguments.of(ZEROS, new byte[5000]),
         Arguments.of(PAGE, bytes("<!DOCTYPE html>\n<html>")),
         Arguments.of(PAGE, bytes("\u00ef\u00bb\u00bf\n <HTML lang=\"en\">")),
         Arguments.of(

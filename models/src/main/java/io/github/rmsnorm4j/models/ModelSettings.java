@@ -37,9 +37,12 @@ record ModelSettings(
   /** Wider than any model is. Limits the memory for a gain. */
   static final int GREATEST_WIDTH = 1 << 24;
 
+  /** The one that is a text. */
+  private static final String PATTERN = "hybrid_override_pattern";
+
   /** What has an entry, or a letter, for each layer. Counts where no setting has their number. */
   private static final List<String> LAYER_LISTS =
-      List.of("layers_block_type", "layer_types", "hybrid_override_pattern");
+      List.of("layers_block_type", "layer_types", PATTERN);
 
   /** The fields of a {@code config.json}; those of a text model may be in {@code text_config}. */
   static ModelSettings ofConfig(Path file) throws IOException {
@@ -164,8 +167,10 @@ record ModelSettings(
     String key = list.orElse(keyOrFirst(keys));
     int layers =
         switch (fields.get(key)) {
-          case List<?> entries -> entries.size();
-          case String letters when list.isPresent() -> letters.length();
+          case List<?> entries when !entries.isEmpty() -> entries.size();
+          case String letters when !letters.isEmpty() && key.endsWith(PATTERN) -> letters.length();
+          case Object other when list.isPresent() ->
+              throw fields.wrong(key, "'" + other + "'", "have an entry for each layer");
           case null, default -> fields.wholeNumber(key, 0, MOST_LAYERS);
         };
     if (layers > MOST_LAYERS) {

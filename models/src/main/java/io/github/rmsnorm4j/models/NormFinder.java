@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Finds the norms of a model: the rules of its family, with the names of its own tensors. */
@@ -26,6 +27,9 @@ final class NormFinder {
   private static final String TIED = "tie_word_embeddings";
 
   private static final List<NamePattern> HEAD = List.of(new NamePattern("{head}"));
+
+  /** Settings that say how many heads there are; of these one or both. */
+  private static final List<String> HEADS = List.of("num_attention_heads", "num_key_value_heads");
 
   private final TensorFile file;
   private final ModelSettings settings;
@@ -163,6 +167,9 @@ final class NormFinder {
         continue;
       }
       int width = gain.isPresent() ? (int) gain.get().elements() : settings.width(family.width());
+      if (gain.isPresent() && rule.heads() && axes(gain.get()).size() == 2) {
+        requireRowPerHead(gain.get());
+      }
       NormSpec spec = ofShape(name, set, width, gain);
       boolean heads = rule.heads() && spec.groups().equals(set.groups());
       List<Projection> consumers = new ArrayList<>();
@@ -208,18 +215,48 @@ final class NormFinder {
         || axes(gain).size() > most
         || gain.dtype().elementType().isEmpty()) {
       throw new FormatException(
-          file.path(), gain.name(), "is " + gain + ", a gain has one axis of floating numbers");
+          file.path(),
+          gain.name(),
+          "is " + typed(gain) + ", a gain has one axis of floating numbers");
     }
     Tensor bias = names.tensor(name + BIAS);
     if (bias != null && !bias.shape().equals(gain.shape())) {
       throw new FormatException(
-          file.path(), bias.name(), "is " + bias + ", its gain is " + gain.shape());
+          file.path(), bias.name(), "is " + typed(bias) + ", its gain is " + gain.shape());
     }
     return Optional.of(gain);
   }
 
+  /** What a message says of a tensor that it has named. */
+  private static Tensor typed(Tensor tensor) {
+    return new Tensor("", tensor.dtype(), tensor.shape());
+  }
+
   private static List<Long> axes(Tensor gain) {
     return gain.shape().stream().filter(length -> length > 1).toList();
+  }
+
+  private void requireRowPerHead(Tensor gain) throws FormatException {
+    List<Integer> heads = new ArrayList<>();
+    for (String key : HEADS) {
+      if (settings.key(List.of(key)).isPresent()) {
+        heads.add(settings.width(List.of(key)));
+      }
+    }
+    int rows = axes(gain).getFirst().intValue();
+    if (!heads.isEmpty() && !heads.contains(rows)) {
+      throw new FormatException(
+          file.path(),
+          gain.name(),
+          "is %s, rows for %s heads, the model has %s"
+              .formatted(
+                  typed(gain),
+                  rows,
+                  heads.stream()
+                      .distinct()
+                      .map(String::valueOf)
+                      .collect(Collectors.joining(" or "))));
+    }
   }
 
   /** A gain of several heads has one row for each, and so has a row's groups. */
@@ -281,7 +318,9 @@ final class NormFinder {
         weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
     if (heads ? inputs < width || inputs % width != 0 : inputs != width) {
       throw new FormatException(
-          file.path(), weight.name(), "is %s, its norm has %s elements".formatted(weight, width));
+          file.path(),
+          weight.name(),
+          "is %s, its norm has %s elements".formatted(typed(weight), width));
     }
     return Optional.empty();
   }

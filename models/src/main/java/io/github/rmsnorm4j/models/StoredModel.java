@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models;
 
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.GgufFile;
+import io.github.rmsnorm4j.formats.NpyFile;
 import io.github.rmsnorm4j.formats.ShardedFile;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.Closeable;
@@ -13,6 +14,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -28,6 +31,8 @@ public final class StoredModel implements Closeable {
   /** Whatever holds weights or names files that do. */
   private static final String ANY_WEIGHTS =
       "*.{safetensors,gguf,safetensors.index.json,bin,pt,pth,ckpt,h5,msgpack,onnx}";
+
+  private static final Pattern PART = Pattern.compile(".*-(\\d{1,9})-of-(\\d{1,9})\\.safetensors");
 
   private static final int NAMED = 3;
 
@@ -55,10 +60,27 @@ public final class StoredModel implements Closeable {
         && !Files.exists(path.resolve(INDEX))) {
       requireNoOthers(path);
     }
+    requireWhole(path);
     TensorFile tensors = TensorFile.open(path);
+    if (tensors instanceof NpyFile) {
+      tensors.close();
+      throw new FormatException(
+          path, "is a .npy file, which holds an array and no model; rmsnorm show prints it");
+    }
     boolean gguf = tensors instanceof GgufFile;
     Path config = Files.isDirectory(path) ? path.resolve(CONFIG) : path.resolveSibling(CONFIG);
     return new StoredModel(path, tensors, gguf ? null : config);
+  }
+
+  /** Unlike a part of a GGUF file, one shard does not tell where the others are. */
+  private static void requireWhole(Path file) throws FormatException {
+    Matcher part = PART.matcher(String.valueOf(file.getFileName()));
+    if (part.matches() && Integer.parseInt(part.group(2)) > 1 && Files.isRegularFile(file)) {
+      throw new FormatException(
+          file,
+          "is part %s of %s of a model: name its folder, or the index, which ends in .index.json"
+              .formatted(Integer.parseInt(part.group(1)), Integer.parseInt(part.group(2))));
+    }
   }
 
   /** Says which weights are in a folder under other names, and what can be done with them. */

@@ -23,7 +23,7 @@ public final class InspectionText {
     InspectionText text = new InspectionText();
     int norms = inspection.norms().size();
     text.lines.add(
-        "%s: %s norms; %s".formatted(family(inspection), norms, head(inspection.model())));
+        "%s: %s; %s".formatted(family(inspection), count(norms, "norm"), head(inspection.model())));
     facts(inspection, prospects).forEach(text::paragraph);
     for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
       text.group(new GroupText(group));
@@ -53,15 +53,15 @@ public final class InspectionText {
           "warning: the rules of %s do not cover %s (%s). A norm's output may go there, so"
                   .formatted(
                       model.family(),
-                      count(model.unknown().size()),
+                      count(model.unknown().size(), "tensor"),
                       GroupText.some(model.unknown()))
               + " fold and convert refuse this model; --map FILE gives rules.");
     }
     return facts.stream().map(Printable::escaped).toList();
   }
 
-  private static String count(int tensors) {
-    return tensors + (tensors == 1 ? " tensor" : " tensors");
+  private static String count(int number, String of) {
+    return number + " " + of + (number == 1 ? "" : "s");
   }
 
   private void group(GroupText group) {

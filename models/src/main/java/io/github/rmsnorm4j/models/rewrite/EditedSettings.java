@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models.rewrite;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonToken;
@@ -25,15 +26,33 @@ final class EditedSettings {
   private String text;
 
   EditedSettings(Path file) throws IOException {
-    this(file, Files.readString(file));
+    this(file, read(file));
+  }
+
+  private static String read(Path file) throws IOException {
+    String text = Files.readString(file);
     if (text.startsWith("\ufeff")) {
       throw new FormatException(file, "has to be changed, but begins with a byte order mark");
     }
+    return text;
   }
 
-  EditedSettings(Path file, String text) {
+  EditedSettings(Path file, String text) throws IOException {
     this.file = file;
     this.text = text;
+    requireOneOfEach();
+  }
+
+  /** Where a name is there twice, the field to set is not clear. */
+  private void requireOneOfEach() throws IOException {
+    try (JsonParser json = JSON.createParser(text)) {
+      json.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
+      while (json.nextToken() != null) {
+        // The parser looks.
+      }
+    } catch (JsonParseException e) {
+      throw new FormatException(file, "has to be changed, but: " + e.getOriginalMessage());
+    }
   }
 
   /** JSON of a text. */

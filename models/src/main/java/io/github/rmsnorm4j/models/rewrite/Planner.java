@@ -71,7 +71,7 @@ final class Planner {
     }
     List<NormOutcome> norms = new ArrayList<>();
     for (NormSite site : model.norms()) {
-      norms.add(fold(site));
+      norms.add(fold(site, goal));
     }
     if (convert && model.tied()) {
       head();
@@ -93,8 +93,13 @@ final class Planner {
         .findFirst()
         .map(
             name ->
-                "the rules of %s do not cover %s (%s such tensors), and a norm's output may go there"
-                    .formatted(model.family(), name, unknown.size()));
+                "the rules of %s do not cover %s (%s), and a norm's output may go there"
+                    .formatted(
+                        model.family(),
+                        name,
+                        unknown.size() == 1
+                            ? "the only such tensor"
+                            : unknown.size() + " such tensors"));
   }
 
   private Optional<String> notConverted() {
@@ -122,13 +127,13 @@ final class Planner {
         .findFirst();
   }
 
-  private NormOutcome fold(NormSite site) throws IOException {
+  private NormOutcome fold(NormSite site, Goal goal) throws IOException {
     if (site.keptBecause().isPresent()) {
       return new NormOutcome(site, Fate.KEPT, site.keptBecause().get());
     }
     double offset = site.spec().gainOffset();
-    boolean gain = differs(site.gain(), 1 - offset);
-    boolean bias = differs(site.bias(), 0);
+    boolean gain = differs(site.gain(), 1 - offset, goal);
+    boolean bias = differs(site.bias(), 0, goal);
     if (!gain && !bias) {
       return new NormOutcome(site, Fate.PLAIN, "it has no gain and no bias to fold");
     }
@@ -160,11 +165,11 @@ final class Planner {
   }
 
   /** Whether a gain or a bias does something. Of a model that computes NaN nothing can be kept. */
-  private boolean differs(Optional<String> tensor, double plain) throws IOException {
+  private boolean differs(Optional<String> tensor, double plain, Goal goal) throws IOException {
     double[] vector = tensor.isPresent() ? vectors.of(tensor.get()) : new double[0];
     if (!DoubleStream.of(vector).allMatch(Double::isFinite)) {
       throw new RefusedException(
-          "cannot be rewritten: %s has numbers that are not finite".formatted(tensor.get()));
+          "cannot be %s: %s has numbers that are not finite".formatted(goal, tensor.get()));
     }
     return DoubleStream.of(vector).anyMatch(value -> value != plain);
   }

@@ -116,12 +116,14 @@ public final class Rewriting implements Closeable {
     NormSite first = doubtful.getFirst();
     boolean less = first.spec().gainOffset() != 0;
     String message =
-        "cannot be %s: %s looks like %s (as %s such norms do), where %s stores %s; see rmsnorm inspect, and --trust-gains";
+        "cannot be %s: %s looks like %s%s, where %s stores %s; see rmsnorm inspect, and --trust-gains";
     String gain = first.gain().orElseThrow();
+    int all = doubtful.size();
+    String others = all == 1 ? "" : " (as %s such norms do)".formatted(all);
     String looks = less ? "g" : "g - 1";
     String stores = less ? "g - 1" : "g";
     return new RefusedException(
-        message.formatted(wish.goal, gain, looks, doubtful.size(), norms.family(), stores));
+        message.formatted(wish.goal, gain, looks, others, norms.family(), stores));
   }
 
   /**
@@ -148,12 +150,33 @@ public final class Rewriting implements Closeable {
           "is a file; a folder of Hugging Face can be %s, GGUF is only read".formatted(wish.goal));
     }
     Listing listing = Listing.of(folder, wish.goal);
+    requireOneSet(folder, listing, wish.goal);
     StoredModel model = StoredModel.open(folder);
     try {
       return new Rewriting(wish, model, listing, altered);
     } catch (Throwable e) {
       model.close();
       throw e;
+    }
+  }
+
+  /** Of two sets of weights only one would be rewritten, and programs differ in which they read. */
+  private static void requireOneSet(Path folder, Listing listing, Goal goal)
+      throws RefusedException {
+    String whole = "model.safetensors";
+    // Of the names, the index comes last.
+    Optional<String> other =
+        listing.files().keySet().stream()
+            .filter(
+                name ->
+                    name.matches(
+                        "model(-\\d+-of-\\d+\\.safetensors|\\.safetensors\\.index\\.json)"))
+            .reduce((_, last) -> last)
+            .filter(_ -> listing.files().containsKey(whole));
+    if (other.isPresent()) {
+      throw new RefusedException(
+          "%s cannot be %s: it has two sets of weights, %s and %s: keep one of them in the folder"
+              .formatted(folder, goal, whole, other.get()));
     }
   }
 

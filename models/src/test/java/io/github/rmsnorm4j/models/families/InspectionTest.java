@@ -295,7 +295,7 @@ class InspectionTest {
     refused(
         model.with(
             "model.layers.0.mlp.up_proj.weight", model.get("model.layers.0.mlp.down_proj.weight")),
-        "its norm has 24 elements");
+        "tensor 'model.layers.0.mlp.up_proj.weight' is f32 [24, 20], its norm has 24 elements");
   }
 
   private void refused(TinyModel model, String problem) {

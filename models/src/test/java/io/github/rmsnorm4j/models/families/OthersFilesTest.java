@@ -12,6 +12,7 @@ import io.github.rmsnorm4j.models.StoredModel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -102,6 +103,13 @@ class OthersFilesTest {
         HuggingFaceFolder.write(
             with(LLAMA, listed).with(key, Collections.nCopies(10_001, "x")), folder, 1),
         key + " is of 10001 layers, it must have at most 10000");
+    refused(
+        HuggingFaceFolder.write(with(LLAMA, listed).with(key, List.of()), folder, 1),
+        key + " is '[]', it must");
+    Object text = key.endsWith("pattern") ? "" : "attention";
+    refused(
+        HuggingFaceFolder.write(with(LLAMA, listed).with(key, text), folder, 1),
+        key + " is '" + text + "', it must have an entry for each layer");
   }
 
   /** The settings of a model within another have another key. */
@@ -192,6 +200,10 @@ class OthersFilesTest {
     assertThat(found.site().width()).isEqualTo(32);
     assertThat(found.site().heads()).isFalse();
     assertThat(found.gain().orElseThrow().greatest()).isEqualTo(1 + 31 / 64.0);
+    Values three = new Values(StoredType.F32, List.of(3, 8), Arrays.copyOf(gains, 24));
+    refused(
+        HuggingFaceFolder.write(model.with(name, three), folder.resolve("three"), 1),
+        "tensor '" + name + "' is f32 [3, 8], rows for 3 heads, the model has 4");
     // The text makes the norm.
     assertThat(found.site().spec().builder(32).gain(new float[32]).build().width()).isEqualTo(32);
     refused(
@@ -214,7 +226,9 @@ class OthersFilesTest {
     Files.move(model.resolve("model.safetensors"), model.resolve(name));
     refused(
         model, "neither model.safetensors nor model.safetensors.index.json, but " + name, advice);
-    if (name.endsWith(".safetensors")) {
+    if (name.contains("-of-")) {
+      refused(model.resolve(name), "is part 1 of 2 of a model: name its folder, or the index");
+    } else if (name.endsWith(".safetensors")) {
       assertThat(inspect(model.resolve(name), Optional.empty())).isEqualTo(expected);
     }
   }

@@ -55,6 +55,15 @@ class EditedSettingsTest {
   }
 
   @Test
+  void refusesANameThatIsThereTwice() {
+    for (String text : new String[] {"{\"a\": 1, \"a\": 2}", "{\"b\": {\"a\": 1, \"a\": 2}}"}) {
+      assertThatThrownBy(() -> set(text, "3", "a"))
+          .isInstanceOf(FormatException.class)
+          .hasMessage("config.json: has to be changed, but: Duplicate field 'a'");
+    }
+  }
+
+  @Test
   void refusesWhatIsNoObject() {
     for (String text : new String[] {"{\"a\": 1}", "{\"b\": {}}", "{\"a\": [{\"b\": 1}]}"}) {
       assertThatThrownBy(() -> set(text, "2", "a", "b"))

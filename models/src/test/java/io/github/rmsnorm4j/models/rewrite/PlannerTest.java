@@ -215,7 +215,7 @@ class PlannerTest {
     vectors.put("n.gain", new double[] {1, Double.NaN});
     assertThatThrownBy(() -> plan(Goal.FOLD, false))
         .isInstanceOf(RefusedException.class)
-        .hasMessage("cannot be rewritten: n.gain has numbers that are not finite");
+        .hasMessage("cannot be folded: n.gain has numbers that are not finite");
   }
 
   @Test
@@ -321,5 +321,8 @@ class PlannerTest {
         .hasMessage(
             "cannot be folded: the rules of Test do not cover router (2 such tensors), and a norm's"
                 + " output may go there");
+    unknown = List.of("marker", "router");
+    assertThatThrownBy(() -> plan(Goal.FOLD, false))
+        .hasMessageContaining("do not cover router (the only such tensor), and");
   }
 }

@@ -92,6 +92,29 @@ class RewritingTest {
     }
   }
 
+  /** Otherwise OUT would have folded weights and others that are not. */
+  @Test
+  void twoSetsOfWeightsAreRefused() throws IOException {
+    Path in = llama(2);
+    Path whole = llama(1).resolve("model.safetensors");
+    Files.copy(whole, in.resolve("model.safetensors"));
+    for (String other :
+        List.of(
+            "model.safetensors.index.json",
+            "model-00002-of-00002.safetensors",
+            "model-00001-of-00002.safetensors")) {
+      assertThatThrownBy(() -> write(in, out(), Goal.FOLD, false))
+          .isInstanceOf(RefusedException.class)
+          .hasMessage(
+              "%s cannot be folded: it has two sets of weights, model.safetensors and %s: keep one of them in the folder"
+                  .formatted(in, other));
+      assertThat(out).doesNotExist();
+      Files.delete(in.resolve(other));
+    }
+    write(in, out(), Goal.FOLD, false);
+    assertThat(files(out).keySet()).isEqualTo(files(in).keySet());
+  }
+
   /** The head of its own is in the last shard, and the index says so. */
   @Test
   void anUntiedHeadIsAddedToTheIndex() throws IOException {
@@ -363,7 +386,7 @@ class RewritingTest {
     Path last = withShifted("last", GAINS.getLast());
     foldUntrusted(last, out(), false);
     assertThatThrownBy(() -> foldUntrusted(last, folder.resolve("b"), true))
-        .hasMessageContaining("model.norm.weight looks like g - 1 (as 1 such");
+        .hasMessageContaining("model.norm.weight looks like g - 1, where Llama stores g;");
     Path other = withShifted("other", GAINS.get(2));
     assertThatThrownBy(() -> foldUntrusted(other, folder.resolve("d"), false))
         .hasMessageContaining("model.layers.1.input_layernorm.weight looks like");

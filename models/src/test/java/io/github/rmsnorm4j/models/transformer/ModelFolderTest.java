@@ -248,7 +248,6 @@ class ModelFolderTest {
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"batch_norm\" | norm is 'batch_norm', it may be rmsnorm",
         "\"bos_token_id\": 1 | \"rmsnorm4j_norm\": \"rmsnorm(gate=silu)\" | norm is rmsnorm(gate=silu), it must have no gate",
         "\"bos_token_id\": 1 | \"rmsnorm4j_head_gate\": \"silu\" | rmsnorm4j_head_gate is silu, it must be none",
-        "\"bos_token_id\": 1 | \"vocab_size\": 9 | is no JSON: Duplicate field 'vocab_size'",
         "\"bfloat16\"} | \"bfloat16\" | is no JSON",
         "\"bfloat16\"} | \"bfloat16\"} {} | continues after its end",
       })
