@@ -7,14 +7,16 @@ import io.github.rmsnorm4j.formats.DequantizedFile;
 import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
-import io.github.rmsnorm4j.models.check.QuantizedSample;
 import io.github.rmsnorm4j.models.check.Sample;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.stream.LongStream;
 
 /**
  * The rows that {@code check} compares: those of X and Y, and of a residual.
@@ -28,7 +30,7 @@ import java.util.List;
 record CheckRows(
     StoredRows x, StoredRows y, StoredRows residual, StoredParameter gain, StoredParameter bias)
     implements Closeable {
-  /** So many elements are compared at most, unless one row has more. */
+  /** So many elements are read at once, and compared at most, unless one row has more. */
   private static final long ELEMENTS = 1 << 18;
 
   private static final long MOST_ROWS = 4096;
@@ -68,6 +70,10 @@ record CheckRows(
     if (residual != null) {
       residual.requireLike(rows);
     }
+    if (rows.shape().isEmpty()) {
+      throw new IllegalArgumentException(
+          "%s: X is %s, a scalar, it must have rows".formatted(x.file().path(), rows));
+    }
     if (rows.elements() == 0) {
       throw new IllegalArgumentException(
           "%s: X is %s, it is empty".formatted(x.file().path(), rows));
@@ -78,31 +84,47 @@ record CheckRows(
           "%s: X is %s, its rows may have %s elements at most"
               .formatted(x.file().path(), rows, GREATEST_WIDTH));
     }
-    require(gain, width);
-    require(bias, width);
+    require(gain, rows);
+    require(bias, rows);
   }
 
-  private static void require(StoredParameter parameter, long width) {
+  private static void require(StoredParameter parameter, Tensor rows) {
+    long width = rows.width(-1);
     if (parameter != null && parameter.length() != width) {
       throw new IllegalArgumentException(
-          "%s: the %s has %s elements, a row of X has %s"
+          "%s: the %s has %s elements, a row of X has %s%s"
               .formatted(
-                  parameter.reference().file(), parameter.kind(), parameter.length(), width));
+                  parameter.reference().file(),
+                  parameter.kind(),
+                  parameter.length(),
+                  width,
+                  remedy(parameter, rows)));
     }
+  }
+
+  /** What to do with a parameter of several axes, or of one group. */
+  private static String remedy(StoredParameter parameter, Tensor rows) {
+    long length = parameter.length();
+    long width = rows.width(-1);
+    if (length > width && length % width == 0 && rows.elements() % length == 0) {
+      return ": reshape X and Y to [%s, %s]".formatted(rows.elements() / length, length);
+    }
+    return length > 1 && width % length == 0
+        ? ": if groups share it, repeat it %s times".formatted(width / length)
+        : "";
   }
 
   private int width() {
     return (int) x.tensor().width(-1);
   }
 
-  /** How many rows are compared. */
-  private int count() {
-    long fitting = Math.clamp(ELEMENTS / width(), 1, MOST_ROWS);
-    return (int) Math.min(x.tensor().rows(-1), fitting);
+  private long all() {
+    return x.tensor().rows(-1);
   }
 
-  long sampledBytes() {
-    return (long) count() * width() * (x.type().bytes() + y.type().bytes());
+  /** How many rows are read at once. */
+  private int count() {
+    return (int) Math.min(all(), Math.clamp(ELEMENTS / width(), 1, MOST_ROWS));
   }
 
   /** Whether Y is stored as codes and scales. */
@@ -110,103 +132,92 @@ record CheckRows(
     return y.quantized().isPresent();
   }
 
-  /** Reads rows spread over the file, those of Y as codes and scales. */
-  QuantizedSample quantizedSample() throws IOException {
+  /** Reads rows spread over the file. */
+  Sample sample() throws IOException {
+    return read(Sample.spread(all(), count()));
+  }
+
+  /** The bytes of X and Y. */
+  long bytes() {
+    return all() * width() * (x.type().bytes() + y.type().bytes());
+  }
+
+  /** Reads every row of the file, part by part. */
+  Iterable<Sample> parts(LongConsumer bytesRead) {
+    return () ->
+        LongStream.iterate(0, first -> first < all(), first -> first + count())
+            .mapToObj(
+                first -> {
+                  bytesRead.accept(bytes() / all() * count());
+                  return part(first, Math.min(all(), first + count()));
+                })
+            .iterator();
+  }
+
+  private Sample part(long first, long end) {
+    try {
+      return read(LongStream.range(first, end).toArray());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private Sample read(long[] numbers) throws IOException {
+    Rows rowsX = rows(x, numbers);
+    Rows residuals = residual == null ? null : rows(residual, numbers);
+    Rows gains = gain == null ? null : gain.read(Arena.ofAuto());
+    Rows biases = bias == null ? null : bias.read(Arena.ofAuto());
+    return quantized()
+        ? Sample.of(rowsX, residuals, codes(numbers), gains, biases, numbers)
+        : Sample.of(rowsX, residuals, rows(y, numbers), gains, biases, numbers);
+  }
+
+  private Rows rows(StoredRows of, long[] numbers) throws IOException {
+    long bytes = (long) width() * of.type().bytes();
+    MemorySegment read = memory(numbers.length * bytes);
+    for (int i = 0; i < numbers.length; i++) {
+      of.read(numbers[i] * width(), width(), read.asSlice(i * bytes, bytes));
+    }
+    return Rows.of(read, of.type(), numbers.length, width());
+  }
+
+  private QuantizedRows codes(long[] numbers) throws IOException {
     QuantizedTensor stored = y.quantized().orElseThrow();
     QuantizedType type = stored.type();
     TensorFile file = ((DequantizedFile) y.file()).stored();
-    Arena arena = Arena.ofAuto();
-    int count = count();
-    Rows rowsX = buffer(x, count, arena);
-    Rows residuals = buffer(residual, count, arena);
-    long codeBytes = type.rowBytes(width());
+    MemorySegment codes = bytes(file, stored.codes(), numbers, type.rowBytes(width()));
     long scaleBytes = type.scales(width()) * (long) Float.BYTES;
-    MemorySegment codes = arena.allocate(count * codeBytes);
-    MemorySegment scales = arena.allocate(count * scaleBytes);
-    for (int i = 0; i < count; i++) {
-      long row = row(i);
-      read(x, row, rowsX, i);
-      read(residual, row, residuals, i);
-      file.readBytes(stored.codes(), row * codeBytes, codes.asSlice(i * codeBytes, codeBytes));
-      if (scaleBytes > 0) {
-        MemorySegment of = scales.asSlice(i * scaleBytes, scaleBytes);
-        file.readBytes(stored.scales().orElseThrow(), row * scaleBytes, of);
-      }
+    if (scaleBytes == 0) {
+      return QuantizedRows.of(codes, type, numbers.length, width());
     }
-    return new QuantizedSample(
-        rowsX,
-        residuals,
-        scaleBytes == 0
-            ? QuantizedRows.of(codes, type, count, width())
-            : QuantizedRows.of(codes, scales, type, count, width()),
-        gain == null ? null : gain.read(arena),
-        bias == null ? null : bias.read(arena));
+    MemorySegment scales = bytes(file, stored.scales().orElseThrow(), numbers, scaleBytes);
+    return QuantizedRows.of(codes, scales, type, numbers.length, width());
   }
 
-  /** Which row is compared next after some. */
-  private long row(int i) {
-    return (long) ((double) i * x.tensor().rows(-1) / count());
-  }
-
-  /** Reads rows spread over the file. */
-  Sample sample() throws IOException {
-    try (Arena arena = Arena.ofConfined()) {
-      Rows gains = gain == null ? null : gain.read(arena);
-      Rows biases = bias == null ? null : bias.read(arena);
-      Sample sample =
-          new Sample(
-              width(),
-              x.type(),
-              y.type(),
-              gains == null ? null : StoredParameter.values(gains),
-              gains == null ? null : gains.type(),
-              biases == null ? null : StoredParameter.values(biases),
-              residual == null ? null : residual.type());
-      Rows[] buffers = {buffer(x, 1, arena), buffer(y, 1, arena), buffer(residual, 1, arena)};
-      int count = count();
-      for (int i = 0; i < count; i++) {
-        long row = row(i);
-        sample.add(
-            read(x, row, buffers[0]), read(y, row, buffers[1]), read(residual, row, buffers[2]));
-      }
-      return sample;
+  private static MemorySegment bytes(TensorFile file, Tensor of, long[] numbers, long ofRow)
+      throws IOException {
+    MemorySegment read = memory(numbers.length * ofRow);
+    for (int i = 0; i < numbers.length; i++) {
+      file.readBytes(of, numbers[i] * ofRow, read.asSlice(i * ofRow, ofRow));
     }
+    return read;
   }
 
-  private Rows buffer(StoredRows rows, int count, Arena arena) {
-    return rows == null
-        ? null
-        : Rows.of(
-            arena.allocate((long) count * width() * rows.type().bytes(), Double.BYTES),
-            rows.type(),
-            count,
-            width());
-  }
-
-  private double[] read(StoredRows rows, long row, Rows buffer) throws IOException {
-    if (rows == null) {
-      return null;
-    }
-    read(rows, row, buffer, 0);
-    return StoredParameter.values(buffer);
-  }
-
-  private void read(StoredRows rows, long row, Rows buffer, int i) throws IOException {
-    if (rows != null) {
-      long bytes = (long) width() * rows.type().bytes();
-      rows.read(row * width(), width(), buffer.segment().asSlice(i * bytes, bytes));
-    }
+  private static MemorySegment memory(long bytes) {
+    return Arena.ofAuto().allocate(bytes, Double.BYTES);
   }
 
   /** What is compared, in a line each. */
-  String words() {
-    long all = x.tensor().rows(-1);
+  String words(boolean allRows) {
     return "X is %s, Y is %s%s%s"
         .formatted(
             x.tensor(),
             y.tensor(),
             y.quantized().map(stored -> ", stored as " + stored.type()).orElse(""),
-            count() < all ? ", %s of %s rows, spread over the file".formatted(count(), all) : "");
+            count() < all() && !allRows
+                ? ", %s of %s rows, spread over the file (--all-rows takes all)"
+                    .formatted(count(), all())
+                : "");
   }
 
   @Override

@@ -3,16 +3,20 @@ package io.github.rmsnorm4j.oracle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.ElementType;
+import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.models.check.CheckReport;
 import io.github.rmsnorm4j.models.check.Finding;
 import io.github.rmsnorm4j.models.check.NormCheck;
 import io.github.rmsnorm4j.models.check.Sample;
 import io.github.rmsnorm4j.oracle.PublishedNorm.Learned;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.ScalarTypeOptional;
@@ -44,7 +48,10 @@ class CheckedNormsTest {
             Random random = new Random(width);
             CheckReport report = report(norm, type, weight, width, scale, random);
             checked++;
-            if (report.named().stream().noneMatch(found -> expected(norm, width, found))) {
+            // libtorch shifts rows in LayerNorm, x * rstd - mean * rstd, which is only near.
+            List<Finding> findings = norm.centred() ? report.others() : report.named();
+            if (Stream.concat(findings.stream(), report.named().stream())
+                .noneMatch(found -> expected(norm, width, found))) {
               missed.add(
                   "%s of %s, weight %s, width %d, scale %s: %s"
                       .formatted(norm, type, weight, width, scale, report.verdict()));
@@ -70,25 +77,25 @@ class CheckedNormsTest {
       Tensor w = Libtorch.parameter(gain, weight);
       Tensor b = bias == null ? null : Libtorch.parameter(bias, weight);
       Tensor y = norm.apply(in, added, new Learned(w, b, norm.epsilon())).y();
-      double[] biases = b == null ? null : Libtorch.values(b);
-      ElementType out = Libtorch.elementType(y);
-      ElementType addedType = added == null ? null : type;
-      Sample sample = new Sample(width, type, out, Libtorch.values(w), weight, biases, addedType);
-      double[] inputs = Libtorch.values(in);
-      double[] outputs = Libtorch.values(y);
-      double[] residuals = added == null ? null : Libtorch.values(added);
-      for (int row = 0; row < rows; row++) {
-        sample.add(
-            row(inputs, row, width),
-            row(outputs, row, width),
-            residuals == null ? null : row(residuals, row, width));
-      }
-      return new NormCheck(sample, List.of(PublishedNorm.P)).run(() -> {});
+      Sample sample =
+          Sample.of(
+              rows(in, type, width),
+              added == null ? null : rows(added, type, width),
+              rows(y, Libtorch.elementType(y), width),
+              rows(w, weight, width),
+              b == null ? null : rows(b, weight, width),
+              LongStream.range(0, rows).toArray());
+      return new NormCheck(sample, List.of(PublishedNorm.P)).run();
     }
   }
 
-  private static double[] row(double[] values, int row, int width) {
-    return Arrays.copyOfRange(values, row * width, (row + 1) * width);
+  private static Rows rows(Tensor tensor, ElementType type, int width) {
+    double[] values = Libtorch.values(tensor);
+    MemorySegment elements = MemorySegment.ofArray(new byte[values.length * type.bytes()]);
+    for (int i = 0; i < values.length; i++) {
+      type.set(elements, i, values[i]);
+    }
+    return Rows.of(elements, type, values.length / width, width);
   }
 
   private static double[] numbers(Random random, int count, double mean, double scale) {
@@ -139,14 +146,16 @@ class CheckedNormsTest {
         try (PointerScope _ = new PointerScope()) {
           Tensor in = Libtorch.tensor(x, type, width);
           Tensor w = Libtorch.parameter(gain, type);
-          double[] inputs = Libtorch.values(in);
-          double[] outputs = Libtorch.values(inOrder(order, in, w, epsilon));
-          double[] gains = hasGain ? Libtorch.values(w) : null;
-          Sample sample = new Sample(width, type, type, gains, hasGain ? type : null, null, null);
-          for (int row = 0; row < 18; row++) {
-            sample.add(row(inputs, row, width), row(outputs, row, width), null);
-          }
-          CheckReport report = new NormCheck(sample, List.of()).run(() -> {});
+          Tensor y = inOrder(order, in, w, epsilon);
+          Sample sample =
+              Sample.of(
+                  rows(in, type, width),
+                  null,
+                  rows(y, type, width),
+                  hasGain ? rows(w, type, width) : null,
+                  null,
+                  LongStream.range(0, 18).toArray());
+          CheckReport report = new NormCheck(sample, List.of()).run();
           assertThat(report.named())
               .describedAs("%s, %s, %d: %s", order, type, width, report.verdict())
               .anyMatch(found -> found.epsilon() == epsilon && is(order, found));

@@ -9,41 +9,32 @@ import java.util.List;
  * @param verdict the same in sentences
  * @param named the norms that make every element, likeliest first; none if there is none
  * @param others other norms for comparison, the best of each change; without a named norm the best
- * @param leastEpsilon the least epsilon with which the first norm makes every element; NaN if none
- *     is named
- * @param greatestEpsilon the greatest; infinite if rows are too large to limit it
  * @param rows rows that were compared
  * @param width elements per row
- * @param notFinite rows that were left out because they hold NaN or infinity
- * @param zero rows that were left out because they are zero
- * @param outOfRange rows that were left out because their squares leave the range of float32
- * @param contradicting rows that were left out, and of which no norm makes this Y: Y is not finite,
- *     or X is zero and Y is not the bias
- * @param unchanged whether every row of Y that was compared is that of X
- * @param window how many ulp the rstd of the first norm could be from the exact one; 0 without one
+ * @param differingRows without a named norm, the rows in which the first of the others differs: the
+ *     first and the last of each range, counted from 0, of 1,000 ranges at most
+ * @param differingColumns the same of the columns
  */
 public record CheckReport(
     Status status,
     List<String> verdict,
     List<Finding> named,
     List<Finding> others,
-    double leastEpsilon,
-    double greatestEpsilon,
-    int rows,
+    long rows,
     int width,
-    int notFinite,
-    int zero,
-    int outOfRange,
-    int contradicting,
-    boolean unchanged,
-    long window) {
+    List<List<Long>> differingRows,
+    List<List<Long>> differingColumns) {
   /** How much is known. */
   public enum Status {
     /** One norm makes every element. */
     RECOGNISED,
     /** More than one does, and these rows do not tell them apart. */
     CANNOT_TELL,
-    /** None does, or some rows contradict, or Y is X itself. */
-    UNKNOWN
+    /** None does, or Y is X itself. */
+    UNKNOWN;
+
+    static Status of(int named) {
+      return named == 0 ? UNKNOWN : named == 1 ? RECOGNISED : CANNOT_TELL;
+    }
   }
 }

@@ -76,6 +76,15 @@ record CodeScore(long equalCodes, long codes, long equalScales, long scales, int
     return code < 0 ? -size : size;
   }
 
+  CodeScore plus(CodeScore other) {
+    return new CodeScore(
+        equalCodes + other.equalCodes,
+        codes + other.codes,
+        equalScales + other.equalScales,
+        scales + other.scales,
+        Math.max(largestStep, other.largestStep));
+  }
+
   boolean exact() {
     return equalCodes == codes && equalScales == scales;
   }

@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.models.check;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
@@ -13,10 +15,26 @@ record Differences(List<Finding> named) {
   /** So many values of a choice are written out. */
   private static final int WRITTEN = 8;
 
+  private static final Map<String, Function<Finding, Object>> CHOICES = new LinkedHashMap<>();
+
+  static {
+    CHOICES.put("kind", Finding::kind);
+    CHOICES.put("cast order", norm -> norm.castOrders().getFirst());
+    CHOICES.put("epsilon", norm -> Candidate.epsilonText(norm.epsilon()));
+    CHOICES.put("place of epsilon", Finding::epsilonAt);
+    CHOICES.put("part", norm -> "first " + norm.part());
+    CHOICES.put("groups", Finding::groups);
+    CHOICES.put("gain offset", norm -> (long) norm.gainOffset());
+    CHOICES.put("gain rounded to", norm -> norm.gainType() == null ? "nothing" : norm.gainType());
+    CHOICES.put("residual rounded", Finding::residualRounding);
+    CHOICES.put("type of the row", Finding::inputType);
+    CHOICES.put("type of the output", Finding::outputType);
+  }
+
   /** The first norm, without its epsilon where the rows hide that. */
   String name() {
     String norm = named.getFirst().norm();
-    return hidden() ? norm.replaceFirst(", eps [^,]*", "") : norm;
+    return hidesEpsilon() ? norm.replaceFirst(", eps [^,]*", "") : norm;
   }
 
   /**
@@ -36,7 +54,15 @@ record Differences(List<Finding> named) {
     sentences.add(
         "%s (%s), %s %s that these rows do not tell from it: %s."
             .formatted(what, equal, or, others, this));
-    sentences.addAll(hints());
+    if (differ("epsilon") || differ("place of epsilon")) {
+      sentences.add("Rows with a mean square near epsilon tell epsilons and their places apart.");
+    }
+    if (differ("kind")) {
+      sentences.add("Rows with a mean far from 0 tell RMSNorm from LayerNorm.");
+    }
+    if (differ("part")) {
+      sentences.add("Rows whose first elements are larger than the others tell parts apart.");
+    }
     return sentences;
   }
 
@@ -44,64 +70,32 @@ record Differences(List<Finding> named) {
   @Override
   public String toString() {
     List<String> differences = new ArrayList<>();
-    difference(differences, "kind", Finding::kind);
-    difference(differences, "cast order", norm -> norm.castOrders().getFirst());
-    if (hidden()) {
-      differences.add("epsilon, which these rows hide");
-    } else {
-      difference(differences, "epsilon", norm -> Statistic.epsilonText(norm.epsilon()));
-      difference(differences, "place of epsilon", Finding::epsilonAt);
+    for (String choice : CHOICES.keySet()) {
+      List<String> values = values(choice);
+      if (values.size() < 2 || hidesEpsilon() && choice.equals("place of epsilon")) {
+        continue;
+      }
+      boolean hides = hidesEpsilon() && choice.equals("epsilon");
+      List<String> shown = values.subList(0, Math.min(WRITTEN, values.size()));
+      String more = values.size() > WRITTEN ? ", %s more".formatted(values.size() - WRITTEN) : "";
+      differences.add(
+          hides
+              ? "epsilon, which these rows hide"
+              : choice + " " + String.join(", ", shown) + more);
     }
-    if (named.stream().map(Finding::part).distinct().count() > 2) {
-      differences.add("the part of a row, which these rows hide");
-    } else {
-      difference(differences, "part", norm -> "first " + norm.part());
-    }
-    difference(differences, "gain offset", norm -> "" + (long) norm.gainOffset());
-    difference(
-        differences,
-        "gain rounded to",
-        norm -> norm.gainType() == null ? "nothing" : norm.gainType());
-    difference(differences, "residual rounded", Finding::residualRounding);
-    difference(differences, "type of the row", Finding::inputType);
-    difference(differences, "type of the output", Finding::outputType);
-    difference(differences, "bias", Finding::biasAddition);
     return String.join("; ", differences);
   }
 
-  private void difference(List<String> all, String choice, Function<Finding, String> value) {
-    List<String> values = named.stream().map(value).distinct().toList();
-    if (values.size() > 1) {
-      String more = values.size() > WRITTEN ? ", %s more".formatted(values.size() - WRITTEN) : "";
-      all.add(
-          choice
-              + " "
-              + String.join(", ", values.subList(0, Math.min(WRITTEN, values.size())))
-              + more);
-    }
+  private List<String> values(String choice) {
+    return named.stream().map(CHOICES.get(choice)).map(String::valueOf).distinct().toList();
   }
 
-  /** Which rows would tell. */
-  List<String> hints() {
-    List<String> sentences = new ArrayList<>();
-    if (differ(Finding::epsilon) || differ(Finding::epsilonAt)) {
-      sentences.add("Rows with a mean square near epsilon tell epsilons and their places apart.");
-    }
-    if (differ(norm -> norm.kind().startsWith("RMS"))) {
-      sentences.add("Rows with a mean far from 0 tell RMSNorm from LayerNorm.");
-    }
-    if (differ(Finding::part)) {
-      sentences.add("Rows whose first elements are larger than the others tell parts apart.");
-    }
-    return sentences;
+  private boolean differ(String choice) {
+    return values(choice).size() > 1;
   }
 
   /** Whether rows are so large that no epsilon fits as well as others. */
-  private boolean hidden() {
-    return differ(Finding::epsilon) && named.stream().anyMatch(norm -> norm.epsilon() == 0);
-  }
-
-  private boolean differ(Function<Finding, Object> value) {
-    return named.stream().map(value).distinct().count() > 1;
+  private boolean hidesEpsilon() {
+    return differ("epsilon") && named.stream().anyMatch(norm -> norm.epsilon() == 0);
   }
 }

@@ -4,6 +4,7 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Rows;
 import java.lang.foreign.MemorySegment;
 import java.util.Random;
+import java.util.stream.LongStream;
 
 /** Rows of a type, as the library takes them. */
 final class TypedRows {
@@ -17,6 +18,17 @@ final class TypedRows {
       type.set(memory, i, values[i / width][i % width]);
     }
     return Rows.of(memory, type, values.length, width);
+  }
+
+  /** Rows side by side; null for what there is not. */
+  static Sample sample(Rows x, double[][] y, ElementType yType, double[] gain, double[] bias) {
+    Rows gains = gain == null ? null : of(new double[][] {gain}, x.type());
+    Rows biases = bias == null ? null : of(new double[][] {bias}, x.type());
+    return Sample.of(x, null, of(y, yType), gains, biases, numbers(y.length));
+  }
+
+  static long[] numbers(int rows) {
+    return LongStream.range(0, rows).toArray();
   }
 
   static double[][] values(Rows rows) {
