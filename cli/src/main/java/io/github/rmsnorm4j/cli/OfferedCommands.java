@@ -6,11 +6,13 @@ import java.io.Reader;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
  * Commands of a checkout that its launcher builds when they are first asked for. Each module that
@@ -55,6 +57,9 @@ final class OfferedCommands {
           throw new WrongUseException("is not built yet: ./rmsnorm " + name + " builds it");
         };
     CommandSpec command = CommandSpec.wrapWithoutInspection(missing);
+    // Whatever stands beside --help.
+    command.addPositional(PositionalParamSpec.builder().arity("0..*").type(List.class).build());
+    command.parser().unmatchedOptionsArePositionalParams(true);
     command.usageMessage().description(description + " Built when first used.");
     HelpText.replace(command, _ -> text(help));
     return command;

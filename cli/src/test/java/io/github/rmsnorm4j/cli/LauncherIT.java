@@ -147,12 +147,18 @@ class LauncherIT {
   /** The commands of other modules have their help without their modules. */
   @Test
   void aHelpBuildsNothing() throws IOException, InterruptedException {
-    for (String words : List.of("compare --help", "spark -h", "help bench")) {
+    for (String words :
+        List.of(
+            "compare --help",
+            "spark -h",
+            "help bench",
+            "spark x.parquet --help",
+            "story --like llama -h")) {
       Result help =
           launchers.shell().run("/bin/sh", "-c", "\"$0\" " + words, checkout + "/rmsnorm");
       assertThat(help.err()).isEmpty();
       assertThat(help.out())
-          .startsWith("Usage: rmsnorm " + words.replaceAll("help | -.*", ""))
+          .startsWith("Usage: rmsnorm " + words.replaceAll("^help | .*", ""))
           .contains("Examples:");
     }
     assertThat(checkout.resolve("studies/target")).doesNotExist();

@@ -79,6 +79,14 @@ class RmsnormTest {
       String kept = Files.readString(Shell.CHECKOUT.resolve("studies/help/compare.txt"));
       assertThat(CommandResult.of("help", "compare")).isEqualTo(new CommandResult(0, kept, ""));
       assertThat(CommandResult.of("compare", "--help").out()).isEqualTo(kept);
+      for (String[] words :
+          new String[][] {
+            {"compare", "x.parquet", "--help"},
+            {"compare", "--like", "llama", "-h"},
+            {"compare", "-n", "5", "y", "-h", "-x", "z"}
+          }) {
+        assertThat(CommandResult.of(words)).isEqualTo(new CommandResult(0, kept, ""));
+      }
       assertThat(CommandResult.of("compare").err())
           .startsWith("rmsnorm compare: is not built yet: ./rmsnorm compare builds it")
           .hasLineCount(1);
