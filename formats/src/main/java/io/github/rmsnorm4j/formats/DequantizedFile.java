@@ -26,7 +26,7 @@ public final class DequantizedFile extends TensorFile {
 
   private DequantizedFile(
       TensorFile file, Map<String, QuantizedTensor> quantized, Map<String, Place> places) {
-    super(file.path(), file.sources(), places);
+    super(file.path(), file.sources(), places, file.metadata());
     this.file = file;
     this.quantized = quantized;
   }
@@ -53,7 +53,7 @@ public final class DequantizedFile extends TensorFile {
    * @throws IOException if it cannot be read
    */
   public static DequantizedFile open(Path path) throws IOException {
-    return join(
+    return FileOpener.join(
         opened -> {
           opened.add(TensorFile.open(path));
           return of(opened.getFirst());
@@ -72,11 +72,6 @@ public final class DequantizedFile extends TensorFile {
    */
   public Optional<QuantizedType> type(Tensor tensor) {
     return Optional.ofNullable(quantized.get(tensor.name())).map(QuantizedTensor::type);
-  }
-
-  @Override
-  public Map<String, String> metadata() {
-    return file.metadata();
   }
 
   @Override

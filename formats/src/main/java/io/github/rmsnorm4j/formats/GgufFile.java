@@ -31,7 +31,6 @@ public final class GgufFile extends TensorFile {
   private static final String TENSORS = SPLIT + "tensors.count";
 
   private final GgufHeader header;
-  private final Map<String, String> metadata = new LinkedHashMap<>();
 
   GgufFile(StoredBytes bytes) throws IOException {
     this(bytes, new GgufHeader(bytes));
@@ -53,19 +52,24 @@ public final class GgufFile extends TensorFile {
   }
 
   private GgufFile(List<StoredBytes> parts, GgufHeader header, Map<String, Place> places) {
-    super(parts.getFirst().path, parts, places);
+    super(parts.getFirst().path, parts, places, texts(header.fields));
     this.header = header;
-    header.fields.forEach(
+  }
+
+  private static Map<String, String> texts(Map<String, GgufValue> fields) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    fields.forEach(
         (key, value) -> {
           if (!(value instanceof GgufValue.Array)) {
-            metadata.put(key, value.text());
+            texts.put(key, value.text());
           }
         });
+    return texts;
   }
 
   /** This file, or the one of all parts if this is a part; closes this one if that fails. */
   GgufFile whole() throws IOException {
-    return join(
+    return FileOpener.join(
         (List<GgufFile> opened) -> {
           opened.add(this);
           return header.fields.containsKey(COUNT) && split(COUNT) > 1 ? joined(opened) : this;
@@ -113,7 +117,7 @@ public final class GgufFile extends TensorFile {
 
   private GgufFile openPart(String name) throws IOException {
     try {
-      return open(path().resolveSibling(name), GgufFile.class);
+      return FileOpener.open(path().resolveSibling(name), GgufFile.class);
     } catch (NoSuchFileException ignored) {
       throw wrong("is one part of several, and %s is missing", name);
     }
@@ -169,10 +173,5 @@ public final class GgufFile extends TensorFile {
                     + ": "
                     + Printable.shortened(field.getValue().text()))
         .toList();
-  }
-
-  @Override
-  public Map<String, String> metadata() {
-    return Collections.unmodifiableMap(metadata);
   }
 }

@@ -22,69 +22,79 @@ public final class NpyFile extends TensorFile {
 
   private static final long LARGEST_FORTRAN = 1 << 30;
 
-  private final NpyHeader header;
+  private final boolean isFortran;
 
   /** All bytes, if the first axis is the one that varies fastest in the file; read when needed. */
   private MemorySegment fortran;
 
-  NpyFile(StoredBytes bytes) throws IOException {
-    this(bytes, preamble(bytes));
+  private NpyFile(StoredBytes bytes, Place place, boolean isFortran) {
+    super(bytes.path, List.of(bytes), Map.of("", place), Map.of());
+    this.isFortran = isFortran;
   }
 
-  /** What stands before the data of a file, and how many bytes it has. */
-  private record Preamble(NpyHeader header, Tensor tensor, long bytes) {}
-
-  private NpyFile(StoredBytes bytes, Preamble preamble) throws IOException {
-    super(
-        bytes.path, List.of(bytes), Map.of("", new Place(preamble.tensor, bytes, preamble.bytes)));
-    header = preamble.header;
-    checkSize(preamble.tensor, bytes.size - preamble.bytes);
-  }
-
-  private static Preamble preamble(StoredBytes bytes) throws IOException {
-    int major = littleEndian(bytes, 6, 1);
-    int minor = littleEndian(bytes, 7, 1);
+  static NpyFile of(StoredBytes bytes) throws IOException {
+    ByteBuffer start =
+        ByteBuffer.wrap(bytes.start(NpyHeader.LONG_PREFIX)).order(ByteOrder.LITTLE_ENDIAN);
+    requireStart(bytes, NpyHeader.MAGIC.length + 2);
+    int major = Byte.toUnsignedInt(start.get(6));
+    int minor = Byte.toUnsignedInt(start.get(7));
     if (major < 1 || major > 3 || minor != 0) {
       throw bytes.wrong("is .npy of version %s.%s, known are 1.0, 2.0 and 3.0", major, minor);
     }
     int prefix = major == 1 ? NpyHeader.SHORT_PREFIX : NpyHeader.LONG_PREFIX;
-    long length = Integer.toUnsignedLong(littleEndian(bytes, 8, prefix - 8));
+    requireStart(bytes, prefix);
+    long length =
+        major == 1
+            ? Short.toUnsignedInt(start.getShort(8))
+            : Integer.toUnsignedLong(start.getInt(8));
     if (length > LONGEST_LITERAL) {
       throw bytes.wrong("has a header of %s bytes, at most %s are read", length, LONGEST_LITERAL);
     }
     bytes.requireHeader(prefix, length);
     byte[] literal = new byte[(int) length];
     bytes.readFully(prefix, MemorySegment.ofArray(literal));
+    return of(
+        bytes, new String(literal, major < 3 ? ISO_8859_1 : UTF_8), major < 3, prefix + length);
+  }
+
+  private static void requireStart(StoredBytes bytes, int length) throws FormatException {
+    if (bytes.size < length) {
+      throw bytes.wrong("ends within the .npy header: it is truncated");
+    }
+  }
+
+  private static NpyFile of(StoredBytes bytes, String literal, boolean oldLongs, long dataStart)
+      throws FormatException {
+    NpyHeader header;
     try {
-      NpyHeader header =
-          NpyHeaderParser.parse(new String(literal, major < 3 ? ISO_8859_1 : UTF_8), major < 3);
-      return new Preamble(
-          header, bytes.tensor("", header.dtype(), header.shape()), prefix + length);
+      header = NpyHeader.parse(literal, oldLongs);
     } catch (IllegalArgumentException e) {
       throw bytes.wrong("the .npy header %s", e.getMessage());
     }
-  }
-
-  private static int littleEndian(StoredBytes bytes, int position, int length) throws IOException {
-    if (position + length > bytes.size) {
-      throw bytes.wrong("ends within the .npy header: it is truncated");
+    Tensor tensor = bytes.tensor("", header.dtype(), header.shape());
+    checkSize(bytes, tensor, bytes.size - dataStart);
+    // With one axis of more than one element, or without elements, the orders are the same.
+    boolean isFortran =
+        header.fortranOrder()
+            && tensor.elements() > 0
+            && tensor.shape().stream().filter(axis -> axis > 1).count() > 1;
+    NpyFile file =
+        new NpyFile(bytes, new Place(tensor, bytes, dataStart, header.order()), isFortran);
+    if (isFortran && tensor.bytes() > LARGEST_FORTRAN) {
+      throw file.tooLarge(tensor);
     }
-    byte[] read = new byte[Integer.BYTES];
-    bytes.readFully(position, MemorySegment.ofArray(read).asSlice(0, length));
-    return ByteBuffer.wrap(read).order(ByteOrder.LITTLE_ENDIAN).getInt();
+    return file;
   }
 
   /** NumPy ignores bytes after the array. They are refused, so that they are not lost. */
-  private void checkSize(Tensor tensor, long held) throws FormatException {
+  private static void checkSize(StoredBytes bytes, Tensor tensor, long held)
+      throws FormatException {
     if (held < tensor.bytes()) {
-      throw wrong(
+      throw bytes.wrong(
           "is truncated: %s needs %s bytes of data, the file has %s", tensor, tensor.bytes(), held);
     }
     if (held > tensor.bytes()) {
-      throw wrong("has %s bytes after the data of %s", held - tensor.bytes(), tensor);
-    }
-    if (isFortran(tensor) && held > LARGEST_FORTRAN) {
-      throw tooLarge(tensor);
+      throw bytes.wrong("has %s bytes after the data of %s", held - tensor.bytes(), tensor);
     }
   }
 
@@ -95,24 +105,12 @@ public final class NpyFile extends TensorFile {
         tensor.bytes());
   }
 
-  /** With one axis of more than one element, or without elements, the orders are the same. */
-  private boolean isFortran(Tensor tensor) {
-    return header.fortranOrder()
-        && tensor.elements() > 0
-        && tensor.shape().stream().filter(length -> length > 1).count() > 1;
-  }
-
-  @Override
-  public Map<String, String> metadata() {
-    return Map.of();
-  }
-
   @Override
   void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
-    if (isFortran(tensor)) {
+    if (isFortran) {
       gather(tensor, first, into);
     } else {
-      readElements(tensor, first, header.order(), into);
+      super.readElements(tensor, first, count, into);
     }
   }
 
@@ -124,7 +122,7 @@ public final class NpyFile extends TensorFile {
       } catch (OutOfMemoryError ignored) {
         throw tooLarge(tensor);
       }
-      readElements(tensor, 0, header.order(), all);
+      super.readElements(tensor, 0, tensor.elements(), all);
       fortran = all;
     }
     return fortran;

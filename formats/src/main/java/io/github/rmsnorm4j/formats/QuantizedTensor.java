@@ -105,17 +105,15 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    */
   public static Map<String, QuantizedTensor> of(TensorFile file) throws FormatException {
     Map<String, QuantizedTensor> found = new HashMap<>();
-    for (Tensor codes : file.tensors()) {
-      String type = file.metadata().get(key(codes));
+    for (Tensor codes : said(file)) {
       try {
-        if (type != null) {
-          found.put(codes.name(), stored(file, codes, type));
-        }
+        found.put(codes.name(), stored(file, codes));
       } catch (IllegalArgumentException e) {
+        String type = Printable.shortened(file.metadata().get(key(codes)));
         throw new FormatException(
             file.path(),
             "says that the tensor %s is quantized as %s, but %s"
-                .formatted(codes.label(), Printable.shortened(type), e.getMessage()));
+                .formatted(codes.label(), type, e.getMessage()));
       }
     }
     return found;
@@ -129,12 +127,9 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
    */
   public static Set<String> scales(TensorFile file) {
     Set<String> names = new HashSet<>();
-    for (Tensor codes : file.tensors()) {
-      String type = file.metadata().get(key(codes));
+    for (Tensor codes : said(file)) {
       try {
-        if (type != null) {
-          stored(file, codes, type).scales().ifPresent(scales -> names.add(scales.name()));
-        }
+        stored(file, codes).scales().ifPresent(scales -> names.add(scales.name()));
       } catch (IllegalArgumentException ignored) {
         // The tensor is read as what it is.
       }
@@ -142,9 +137,15 @@ public record QuantizedTensor(String name, QuantizedType type, List<Long> shape)
     return names;
   }
 
+  /** Those that the metadata says are quantised. */
+  private static List<Tensor> said(TensorFile file) {
+    Map<String, String> metadata = file.metadata();
+    return file.tensors().stream().filter(t -> metadata.containsKey(key(t))).toList();
+  }
+
   /** An {@link IllegalArgumentException} says why the tensors are not of the type. */
-  private static QuantizedTensor stored(TensorFile file, Tensor codes, String type) {
-    QuantizedTensor tensor = of(codes, QuantizedType.ofName(type));
+  private static QuantizedTensor stored(TensorFile file, Tensor codes) {
+    QuantizedTensor tensor = of(codes, QuantizedType.ofName(file.metadata().get(key(codes))));
     tensor.elements(); // Their bytes may overflow where those of the codes do not.
     Optional<Tensor> scales = tensor.scales();
     if (!tensor.codes().equals(codes)

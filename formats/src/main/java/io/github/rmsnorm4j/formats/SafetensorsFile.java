@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import java.util.Map;
 
 /**
  * A {@code .safetensors} file. Its header is checked as strictly as the format asks: every name
@@ -19,25 +18,20 @@ public final class SafetensorsFile extends TensorFile {
 
   private static final int LENGTH_BYTES = 8;
 
-  private final SafetensorsHeader header;
-
   /** The position of the first byte of the data. */
   private final long dataStart;
 
-  SafetensorsFile(StoredBytes bytes) throws IOException {
-    this(bytes, LENGTH_BYTES + requiredLength(bytes));
-  }
-
-  private SafetensorsFile(StoredBytes bytes, long dataStart) throws IOException {
-    this(bytes, dataStart, SafetensorsHeader.read(bytes, LENGTH_BYTES, dataStart));
-  }
-
   private SafetensorsFile(StoredBytes bytes, long dataStart, SafetensorsHeader header)
       throws IOException {
-    super(bytes.path, List.of(bytes), header.places);
-    this.header = header;
+    super(bytes.path, List.of(bytes), header.places, header.metadata());
     this.dataStart = dataStart;
     checkCover(bytes);
+  }
+
+  static SafetensorsFile of(StoredBytes bytes) throws IOException {
+    long dataStart = LENGTH_BYTES + requiredLength(bytes);
+    return new SafetensorsFile(
+        bytes, dataStart, SafetensorsHeader.read(bytes, LENGTH_BYTES, dataStart));
   }
 
   /** Whether a file begins as these do, and as no other file that is known here. */
@@ -100,10 +94,5 @@ public final class SafetensorsFile extends TensorFile {
   SafetensorsLayout layout() throws IOException {
     byte[] head = sources().getFirst().start((int) dataStart);
     return new SafetensorsLayout(head, byPlace().stream().map(Place::tensor).toList());
-  }
-
-  @Override
-  public Map<String, String> metadata() {
-    return header.metadata == null ? Map.of() : header.metadata;
   }
 }

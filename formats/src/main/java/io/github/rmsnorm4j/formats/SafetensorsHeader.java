@@ -30,8 +30,8 @@ final class SafetensorsHeader {
   /** The tensors by name, in the order of the file. */
   final LinkedHashMap<String, Place> places = new LinkedHashMap<>();
 
-  /** {@code __metadata__}, in the order of the file; null where there is none. */
-  Map<String, String> metadata;
+  /** Null where there is none. */
+  private Map<String, String> metadata;
 
   static SafetensorsHeader read(StoredBytes bytes, long start, long end) throws IOException {
     return JsonTokens.read(
@@ -55,6 +55,11 @@ final class SafetensorsHeader {
       }
     }
     json.expectEnd();
+  }
+
+  /** {@code __metadata__}, in the order of the file. */
+  Map<String, String> metadata() {
+    return metadata == null ? Map.of() : metadata;
   }
 
   /** Fields of other names are passed over, as the reference implementation does. */

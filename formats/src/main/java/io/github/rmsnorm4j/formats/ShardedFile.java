@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,15 +26,17 @@ import java.util.Map;
 public final class ShardedFile extends TensorFile {
   private final ShardIndex index;
   private final List<SafetensorsFile> shards;
-  private final Map<String, String> metadata;
 
   private ShardedFile(
       Path path, ShardIndex index, List<SafetensorsFile> shards, Map<String, Place> places)
       throws FormatException {
-    super(path, shards.stream().flatMap(shard -> shard.sources().stream()).toList(), places);
+    super(
+        path,
+        shards.stream().flatMap(shard -> shard.sources().stream()).toList(),
+        places,
+        inAll(shards));
     this.index = index;
     this.shards = List.copyOf(shards);
-    this.metadata = inAll(shards);
     for (Map.Entry<String, String> entry : index.shardOf.entrySet()) {
       if (!places.containsKey(entry.getKey())) {
         throw wrong(
@@ -50,7 +51,7 @@ public final class ShardedFile extends TensorFile {
     try (StoredBytes bytes = StoredBytes.open(path)) {
       index = ShardIndex.read(bytes);
     }
-    return join(
+    return FileOpener.join(
         (List<SafetensorsFile> opened) -> {
           Map<String, Place> places = new LinkedHashMap<>();
           for (String name : index.shards) {
@@ -66,7 +67,7 @@ public final class ShardedFile extends TensorFile {
 
   private static SafetensorsFile openShard(Path path, String name) throws IOException {
     try {
-      return open(path.resolveSibling(name), SafetensorsFile.class);
+      return FileOpener.open(path.resolveSibling(name), SafetensorsFile.class);
     } catch (NoSuchFileException ignored) {
       throw new FormatException(path, "names the shard %s, which is missing".formatted(name));
     } catch (InvalidPathException ignored) {
@@ -99,17 +100,12 @@ public final class ShardedFile extends TensorFile {
     return index.metadata == null ? Map.of() : index.metadata;
   }
 
-  @Override
-  public Map<String, String> metadata() {
-    return metadata;
-  }
-
   private static Map<String, String> inAll(List<SafetensorsFile> shards) {
     if (shards.isEmpty()) {
       return Map.of();
     }
     Map<String, String> common = new LinkedHashMap<>(shards.getFirst().metadata());
     shards.forEach(shard -> common.entrySet().retainAll(shard.metadata().entrySet()));
-    return Collections.unmodifiableMap(common);
+    return common;
   }
 }

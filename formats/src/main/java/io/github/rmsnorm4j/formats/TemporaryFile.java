@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.formats;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,21 +80,17 @@ final class TemporaryFile {
   private static TemporaryFile create(Path folder, Path target) throws IOException {
     String name = target.getFileName().toString();
     String start = name.substring(0, Math.min(name.length(), LONGEST_NAME));
-    while (true) {
-      TemporaryFile file =
-          new TemporaryFile(folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt())));
-      try {
-        Runtime.getRuntime().addShutdownHook(file.hook);
-        file.create(target);
-        return file;
-      } catch (FileAlreadyExistsException ignored) {
-        file.forget(); // Another process left this file behind; the next attempt has another name.
-      } catch (IllegalStateException ignored) {
-        throw new FileSystemException(file.path.toString(), null, "the process is being stopped");
-      } catch (Throwable e) {
-        file.forget();
-        throw e;
-      }
+    TemporaryFile file =
+        new TemporaryFile(folder.resolve(".%s.%08x.tmp".formatted(start, RANDOM.nextInt())));
+    try {
+      Runtime.getRuntime().addShutdownHook(file.hook);
+      file.create(target);
+      return file;
+    } catch (IllegalStateException ignored) {
+      throw new FileSystemException(file.path.toString(), null, "the process is being stopped");
+    } catch (Throwable e) {
+      file.forget();
+      throw e;
     }
   }
 
@@ -120,10 +115,12 @@ final class TemporaryFile {
   private static FileChannel open(Path target, Path path) throws IOException {
     Set<StandardOpenOption> options =
         Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-    if (!Files.exists(target) || !supportsPosix(target)) {
+    PosixFileAttributeView replaced =
+        Files.getFileAttributeView(target, PosixFileAttributeView.class);
+    if (replaced == null || !Files.exists(target)) {
       return FileChannel.open(path, options);
     }
-    PosixFileAttributes kept = Files.readAttributes(target, PosixFileAttributes.class);
+    PosixFileAttributes kept = replaced.readAttributes();
     Set<PosixFilePermission> permissions = kept.permissions();
     FileChannel channel =
         FileChannel.open(path, options, PosixFilePermissions.asFileAttribute(permissions));
@@ -151,10 +148,6 @@ final class TemporaryFile {
     } catch (IOException ignored) {
       // Then it belongs to the user that replaces it.
     }
-  }
-
-  private static boolean supportsPosix(Path path) {
-    return path.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
   /** The file has its final name now, or is deleted. */

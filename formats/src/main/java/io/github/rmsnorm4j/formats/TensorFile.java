@@ -4,12 +4,10 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteOrder;
-import java.nio.file.DirectoryStream;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -27,21 +25,19 @@ import java.util.stream.Stream;
  */
 public abstract sealed class TensorFile implements Closeable
     permits NpyFile, SafetensorsFile, GgufFile, ShardedFile, DequantizedFile {
-  private static final String MODEL = "model.safetensors";
-  private static final String INDEX = "model.safetensors.index.json";
-  private static final String CONFIG = "config.json";
-  private static final String CONFIG_ALONE =
-      "config.json alone is not enough: give the folder with the weights"
-          + " (docs/choose.md reads a config.json by hand)";
-
   /**
    * A tensor and its place.
    *
    * @param tensor name, type and shape
    * @param bytes the file that holds it
    * @param start the position of its first byte in that file
+   * @param order the byte order of its elements
    */
-  record Place(Tensor tensor, StoredBytes bytes, long start) {
+  record Place(Tensor tensor, StoredBytes bytes, long start, ByteOrder order) {
+    Place(Tensor tensor, StoredBytes bytes, long start) {
+      this(tensor, bytes, start, ByteOrder.LITTLE_ENDIAN);
+    }
+
     /** The position after its last byte. */
     long end() {
       return start + tensor.bytes();
@@ -52,18 +48,25 @@ public abstract sealed class TensorFile implements Closeable
   private final List<StoredBytes> sources;
   private final Map<String, Place> places;
   private final List<Tensor> tensors;
+  private final Map<String, String> metadata;
 
   /**
    * A file whose header has been read.
    *
    * @param sources the files that hold the tensors, which are closed with this one
    * @param places the tensors by name, in the order of the header; no other code writes to them
+   * @param metadata the text stored with them, which no other code writes to either
    */
-  TensorFile(Path path, List<StoredBytes> sources, Map<String, Place> places) {
+  TensorFile(
+      Path path,
+      List<StoredBytes> sources,
+      Map<String, Place> places,
+      Map<String, String> metadata) {
     this.path = path;
     this.sources = List.copyOf(sources);
     this.places = places;
     this.tensors = places.values().stream().map(Place::tensor).toList();
+    this.metadata = Collections.unmodifiableMap(metadata);
   }
 
   /**
@@ -81,57 +84,7 @@ public abstract sealed class TensorFile implements Closeable
    * @throws IOException if it cannot be read
    */
   public static TensorFile open(Path path) throws IOException {
-    if (Files.isDirectory(path)) {
-      return openFolder(path);
-    }
-    if (CONFIG.equals(String.valueOf(path.getFileName())) && Files.exists(path)) {
-      throw new FormatException(path, "has no tensors; " + CONFIG_ALONE);
-    }
-    if (path.toString().endsWith(".json")) {
-      return ShardedFile.ofIndex(path);
-    }
-    TensorFile file = open(StoredBytes.open(path));
-    return file instanceof GgufFile gguf ? gguf.whole() : file;
-  }
-
-  private static TensorFile openFolder(Path folder) throws IOException {
-    if (Files.exists(folder.resolve(MODEL))) {
-      return open(folder.resolve(MODEL), SafetensorsFile.class);
-    }
-    if (Files.exists(folder.resolve(INDEX))) {
-      return ShardedFile.ofIndex(folder.resolve(INDEX));
-    }
-    if (isParquet(folder)) {
-      throw new FormatException(folder, FileSignature.PARQUET);
-    }
-    String missing = "is a folder with neither %s nor %s".formatted(MODEL, INDEX);
-    boolean isOfModel = Files.exists(folder.resolve(CONFIG));
-    throw new FormatException(folder, isOfModel ? missing + "; " + CONFIG_ALONE : missing);
-  }
-
-  /** By its name or the names of its files: programs write Parquet as a folder of files. */
-  private static boolean isParquet(Path folder) throws IOException {
-    if (folder.toString().endsWith(".parquet")) {
-      return true;
-    }
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.parquet")) {
-      return files.iterator().hasNext();
-    }
-  }
-
-  /** Opens a file that must be of one kind, because what it belongs to or its name says so. */
-  static <F extends TensorFile> F open(Path path, Class<F> kind) throws IOException {
-    TensorFile file = open(StoredBytes.open(path));
-    if (kind.isInstance(file)) {
-      return kind.cast(file);
-    }
-    file.close();
-    throw new FormatException(
-        path, "is a %s file, not %s: rename it".formatted(kindOf(file.getClass()), kindOf(kind)));
-  }
-
-  private static String kindOf(Class<?> kind) {
-    return kind == NpyFile.class ? ".npy" : kind == GgufFile.class ? "GGUF" : ".safetensors";
+    return FileOpener.open(path);
   }
 
   /**
@@ -144,29 +97,7 @@ public abstract sealed class TensorFile implements Closeable
    * @throws IOException never for another reason
    */
   public static TensorFile of(Path name, byte[] content) throws IOException {
-    return open(StoredBytes.of(name, content));
-  }
-
-  private static TensorFile open(StoredBytes bytes) throws IOException {
-    try {
-      if (bytes.startWith(NpyHeader.MAGIC)) {
-        return new NpyFile(bytes);
-      }
-      if (bytes.startWith(GgufHeader.MAGIC)) {
-        return new GgufFile(bytes);
-      }
-      boolean likely = SafetensorsFile.isLikely(bytes);
-      if (!likely) {
-        FileSignature.requireNone(bytes);
-      }
-      if (likely || bytes.path.toString().endsWith(".safetensors")) {
-        return new SafetensorsFile(bytes);
-      }
-      throw new FormatException(bytes.path, "is neither a .npy, a .safetensors nor a GGUF file");
-    } catch (Throwable e) {
-      bytes.close();
-      throw e;
-    }
+    return FileOpener.open(StoredBytes.of(name, content));
   }
 
   /**
@@ -198,7 +129,9 @@ public abstract sealed class TensorFile implements Closeable
    * for {@code .npy}; of a sharded set, the entries that all shards have; of a GGUF file, all
    * values of its first part except lists}
    */
-  public abstract Map<String, String> metadata();
+  public final Map<String, String> metadata() {
+    return metadata;
+  }
 
   /**
    * {@return the tensor with a name}
@@ -247,16 +180,11 @@ public abstract sealed class TensorFile implements Closeable
     readElements(tensor, first, count, into.asSlice(0, count * elementBytes));
   }
 
-  /** Little-endian elements in C order, except where a format has others. */
+  /** Elements that are stored in C order, except where a format has others. */
   void readElements(Tensor tensor, long first, long count, MemorySegment into) throws IOException {
-    readElements(tensor, first, ByteOrder.LITTLE_ENDIAN, into);
-  }
-
-  final void readElements(Tensor tensor, long first, ByteOrder order, MemorySegment into)
-      throws IOException {
     int elementBytes = tensor.dtype().bits() / 8;
     Place place = place(tensor);
-    place.bytes.readElements(place.start + first * elementBytes, elementBytes, order, into);
+    place.bytes.readElements(place.start + first * elementBytes, elementBytes, place.order, into);
   }
 
   /**
@@ -312,24 +240,6 @@ public abstract sealed class TensorFile implements Closeable
 
   final List<StoredBytes> sources() {
     return sources;
-  }
-
-  /** Makes one file of several, which it adds to a list. */
-  interface Joining<P extends TensorFile, F> {
-    F from(List<P> opened) throws IOException;
-  }
-
-  /** Makes one file of several; closes them if that fails. */
-  static <P extends TensorFile, F> F join(Joining<P, F> joining) throws IOException {
-    List<P> opened = new ArrayList<>();
-    try {
-      return joining.from(opened);
-    } catch (Throwable e) {
-      for (P file : opened) {
-        file.close();
-      }
-      throw e;
-    }
   }
 
   /** Closes the files; what was read from them stays. */

@@ -265,7 +265,7 @@ class SafetensorsBadInputTest {
         "{\"t\":NaN}; the header is not JSON at character 8",
         "{\"t\":{\"shape\":[01]}}; the header is not JSON at character 16",
         "{} x; the header is not JSON at character 4",
-        "``; the header has something else where it should have an object",
+        "`  `; the header has something else where it should have an object",
       })
   void headerThatIsNoJson(String header, String problem) throws IOException {
     assertHeaderRefused(header, 0, problem);
