@@ -128,7 +128,7 @@ final class CheckCommand implements Callable<Integer> {
       if (rows.quantized()) {
         QuantizedCheck check =
             WrongUseException.checked(
-                () -> new QuantizedCheck(sample, partial, QuantizeOptions.Rules.presets()));
+                () -> new QuantizedCheck(sample, partial, new QuantizeOptions.Rules().values()));
         QuantizedReport report = compared(rows, sample, check::run);
         return written(
             CheckText.lines(words, report), report.status(), data, Records.write(report));

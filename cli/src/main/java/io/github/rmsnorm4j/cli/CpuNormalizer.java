@@ -79,27 +79,22 @@ final class CpuNormalizer implements Normalizer {
     void start() {
       Rows in = shape().x(x(), count());
       Rows other = shape().beside(beside(), count());
+      boolean isGated = norm.spec().gate() != Gate.NONE;
       if (shape().codes() == null) {
-        apply(in, other, shape().y(result(), count()));
-      } else {
-        quantize(in, other, shape().quantized(result(), count()));
+        Rows y = shape().y(result(), count());
+        if (other == null) {
+          norm.apply(in, y);
+        } else if (isGated) {
+          norm.applyGated(in, other, y);
+        } else {
+          norm.addAndApply(in, other, y);
+        }
+        return;
       }
-    }
-
-    private void apply(Rows in, Rows other, Rows y) {
-      if (other == null) {
-        norm.apply(in, y);
-      } else if (norm.spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, y);
-      } else {
-        norm.addAndApply(in, other, y);
-      }
-    }
-
-    private void quantize(Rows in, Rows other, QuantizedRows q) {
+      QuantizedRows q = shape().quantized(result(), count());
       if (other == null) {
         norm.apply(in, null, q);
-      } else if (norm.spec().gate() != Gate.NONE) {
+      } else if (isGated) {
         norm.applyGated(in, other, null, q);
       } else {
         norm.addAndApply(in, other, null, q);

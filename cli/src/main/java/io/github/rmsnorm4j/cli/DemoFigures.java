@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 
 /**
@@ -51,21 +52,13 @@ final class DemoFigures {
         .orElseThrow();
   }
 
-  /** The root mean square. */
-  static double size(float[] row) {
-    double squares = 0;
-    for (float x : row) {
-      squares += (double) x * x;
-    }
-    return Math.sqrt(squares / row.length);
+  private static DoubleStream values(float[] row) {
+    return IntStream.range(0, row.length).mapToDouble(i -> row[i]);
   }
 
-  private static double mean(float[] row) {
-    double sum = 0;
-    for (float x : row) {
-      sum += x;
-    }
-    return sum / row.length;
+  /** The root mean square. */
+  static double size(float[] row) {
+    return Math.sqrt(values(row).map(x -> x * x).average().orElseThrow());
   }
 
   /** The elements that a cast order makes otherwise than float32, of one bfloat16 row. */
@@ -111,7 +104,7 @@ final class DemoFigures {
     outputs.put("LayerNorm", apply(layer, x));
     outputs.forEach(
         (name, row) -> {
-          String measured = column(size(row)) + " " + column(mean(row));
+          String measured = column(size(row)) + " " + column(values(row).average().orElseThrow());
           rows.append("\n  %-10s%s".formatted(name, columns(row)));
           rows.append(narrow ? "  " + measured : "");
           measures.append("\n  %-10s%s".formatted(name, measured));
@@ -120,9 +113,7 @@ final class DemoFigures {
   }
 
   static String columns(float[] row) {
-    return IntStream.range(0, row.length)
-        .mapToObj(i -> column(row[i]))
-        .collect(Collectors.joining());
+    return values(row).mapToObj(DemoFigures::column).collect(Collectors.joining());
   }
 
   /** Four decimals in eight columns, without a minus sign before zero. */

@@ -2,6 +2,8 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Backend;
 import io.github.rmsnorm4j.LayerNorm;
+import io.github.rmsnorm4j.Norm;
+import io.github.rmsnorm4j.NormBuilder;
 import io.github.rmsnorm4j.RmsNorm;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.measure.Paragraph;
@@ -27,16 +29,11 @@ final class DemoSteps {
    * @throws IllegalArgumentException if the library refuses epsilon
    */
   static List<String> lines(double[] row, double[] gain, double epsilon) {
-    RmsNorm.Builder builder =
-        RmsNorm.builder(row.length).epsilon(epsilon).backend(Backend.scalar());
-    RmsNorm norm = (gain == null ? builder : builder.gain(gain)).build();
-    double[] fromLibrary = new double[row.length];
-    norm.apply(Rows.of(row, row.length), Rows.of(fromLibrary, row.length));
-
+    double[] fromLibrary = output(RmsNorm.builder(row.length).epsilon(epsilon), row, gain);
     DemoSteps steps = new DemoSteps();
     double[] result = steps.show(row, gain, epsilon);
     steps.numbers("RmsNorm.apply", fromLibrary);
-    steps.numbers("LayerNorm", layerNorm(row, gain, epsilon));
+    steps.numbers("LayerNorm", output(LayerNorm.builder(row.length).epsilon(epsilon), row, gain));
     double difference = largestDifference(result, fromLibrary);
     steps.lines.add("");
     steps.note(
@@ -44,17 +41,16 @@ final class DemoSteps {
             + (difference == 0 ? "equals" : "is within %s of".formatted(number(difference)))
             + " the line above. LayerNorm has the same eps.");
     steps.small(row, epsilon);
-    if (squaresOverflow(row)) {
+    if (DoubleStream.of(row).allMatch(Double::isFinite) && Double.isInfinite(sumOfSquares(row))) {
       steps.note("The squares are beyond the range of a double; the library rescales such rows.");
     }
     return steps.lines;
   }
 
-  private static double[] layerNorm(double[] row, double[] gain, double epsilon) {
-    LayerNorm.Builder builder =
-        LayerNorm.builder(row.length).epsilon(epsilon).backend(Backend.scalar());
+  private static double[] output(NormBuilder<?> builder, double[] row, double[] gain) {
+    builder.backend(Backend.scalar());
     double[] y = new double[row.length];
-    LayerNorm norm = (gain == null ? builder : builder.gain(gain)).build();
+    Norm norm = (gain == null ? builder : builder.gain(gain)).build();
     norm.apply(Rows.of(row, row.length), Rows.of(y, row.length));
     return y;
   }
@@ -82,12 +78,6 @@ final class DemoSteps {
       sum += x * x;
     }
     return sum;
-  }
-
-  private static boolean squaresOverflow(double[] row) {
-    boolean finite = DoubleStream.of(row).allMatch(Double::isFinite);
-    double sum = DoubleStream.of(row).map(x -> x * x).sum();
-    return finite && Double.isInfinite(sum);
   }
 
   private double[] show(double[] row, double[] gain, double epsilon) {

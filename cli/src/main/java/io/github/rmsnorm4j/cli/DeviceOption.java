@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.cuda.CudaDeviceInfo;
 import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Optional;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
@@ -27,35 +26,17 @@ public final class DeviceOption {
           "What runs the norms: cpu, cuda (the first NVIDIA GPU that can be used) or cuda:N (the one"
               + " with number N, from 0 on; rmsnorm doctor lists them). Both give the same bits"
               + " (default: cpu).")
-  private Choice choice = new Choice("cpu");
-
-  /**
-   * A device by its name.
-   *
-   * @param name {@code cpu}, {@code cuda} or {@code cuda:N}
-   */
-  record Choice(String name) {
-    public boolean isCuda() {
-      return !name.equals("cpu");
-    }
-
-    /** The number of the GPU; empty for the first one that can be used. */
-    Optional<Integer> number() {
-      return name.contains(":")
-          ? Optional.of(Integer.valueOf(name.substring(name.indexOf(':') + 1)))
-          : Optional.empty();
-    }
-  }
+  private String name = "cpu";
 
   /** Names of devices. */
-  static final class Choices implements ITypeConverter<Choice>, Iterable<String> {
+  static final class Choices implements ITypeConverter<String>, Iterable<String> {
     @Override
-    public Choice convert(String name) {
+    public String convert(String name) {
       if (!name.matches("cpu|cuda|cuda:[0-9]{1,9}")) {
         throw new TypeConversionException(
             "expected cpu, cuda or cuda:N, with N from 0 on, but was '" + name + "'");
       }
-      return new Choice(name);
+      return name;
     }
 
     @Override
@@ -65,7 +46,7 @@ public final class DeviceOption {
   }
 
   public boolean isCuda() {
-    return choice.isCuda();
+    return !name.equals("cpu");
   }
 
   /**
@@ -76,7 +57,7 @@ public final class DeviceOption {
   public void requireCpu(String option, Object value, String why) {
     if (isCuda() && value != null) {
       throw new WrongUseException(
-          "%s is %s, --device is %s: %s".formatted(option, value, choice.name(), why));
+          "%s is %s, --device is %s: %s".formatted(option, value, name, why));
     }
   }
 
@@ -88,23 +69,20 @@ public final class DeviceOption {
    */
   public CudaDevice open() throws IOException {
     List<CudaDeviceInfo> devices = CudaDevice.devices();
-    Optional<Integer> number = choice.number();
-    if (number.isEmpty() || devices.isEmpty()) {
+    if (!name.contains(":") || devices.isEmpty()) {
       return CudaDevice.open().orElseThrow(() -> none(CudaDevice.missing().orElseThrow()));
     }
-    int index = number.get();
+    int index = Integer.parseInt(name.substring(name.indexOf(':') + 1));
     if (index >= devices.size()) {
       throw new WrongUseException(
           "--device is %s, it may be cuda:0%s"
-              .formatted(
-                  choice.name(), devices.size() == 1 ? "" : " to cuda:" + (devices.size() - 1)));
+              .formatted(name, devices.size() == 1 ? "" : " to cuda:" + (devices.size() - 1)));
     }
     return CudaDevice.open(index)
         .orElseThrow(() -> none(devices.get(index).missing().orElseThrow()));
   }
 
   private IOException none(String why) {
-    return new IOException(
-        "--device is %s, which cannot be used: %s".formatted(choice.name(), why));
+    return new IOException("--device is %s, which cannot be used: %s".formatted(name, why));
   }
 }

@@ -5,7 +5,7 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedRows;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.util.stream.LongStream;
 
 /**
  * The first rows of a piece, normalised by the processor, too. A device whose kernels do something
@@ -58,24 +58,11 @@ final class FirstRows {
   }
 
   private boolean same(ElementType type, MemorySegment there, MemorySegment here) {
-    for (long i = 0; i < count * shape.width(); i++) {
-      boolean isSame =
-          switch (type) {
-            case FLOAT32 ->
-                Float.floatToIntBits(there.getAtIndex(ValueLayout.JAVA_FLOAT, i))
-                    == Float.floatToIntBits(here.getAtIndex(ValueLayout.JAVA_FLOAT, i));
-            case FLOAT64 ->
-                Double.doubleToLongBits(there.getAtIndex(ValueLayout.JAVA_DOUBLE, i))
-                    == Double.doubleToLongBits(here.getAtIndex(ValueLayout.JAVA_DOUBLE, i));
-            case FLOAT16, BFLOAT16 ->
-                there.getAtIndex(ValueLayout.JAVA_SHORT, i)
-                    == here.getAtIndex(ValueLayout.JAVA_SHORT, i);
-          };
-      if (!isSame) {
-        return false;
-      }
+    if (type == ElementType.FLOAT16 || type == ElementType.BFLOAT16) {
+      return begins(there, here);
     }
-    return true;
+    return LongStream.range(0, count * shape.width())
+        .allMatch(i -> Double.compare(type.get(there, i), type.get(here, i)) == 0);
   }
 
   private static boolean begins(MemorySegment there, MemorySegment here) {

@@ -35,9 +35,6 @@ final class GateOptions {
     if (gate == null) {
       throw new IllegalArgumentException("--like is %s, it needs --gate".formatted(like));
     }
-    if (gate.isEmpty()) {
-      throw new IllegalArgumentException("--gate is empty, it must name a file");
-    }
     return StoredRows.open("the gate", gate);
   }
 

@@ -3,12 +3,16 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.formats.TensorWriter;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -121,40 +125,36 @@ final class Gradient implements Callable<Integer> {
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
       GradientJob job =
           WrongUseException.checked(() -> plan(in, file, residual, gate, slopes, ofSum));
-      try (TensorWriter dx = create(result.out, job.result());
-          TensorWriter ofGate = dz == null ? null : create(dz, job.gate());
-          TensorWriter gain = dgain == null ? null : create(dgain, job.parameter("dgain"));
-          TensorWriter bias = dbias == null ? null : create(dbias, job.parameter("dbias"));
+      SequencedMap<String, TensorWriter> writers = new LinkedHashMap<>();
+      try (Closeable _ = () -> close(writers);
           Progress progress = result.progress(job.bytes())) {
-        job.run(dx, ofGate, gain, bias, progress);
-        if (ofGate != null) {
-          ofGate.commit();
+        for (Map.Entry<String, Path> output : outputs().entrySet()) {
+          writers.put(output.getKey(), create(output.getValue(), job.content(output.getKey())));
         }
-        if (gain != null) {
-          gain.commit();
+        job.run(writers, progress);
+        for (TensorWriter writer : writers.sequencedValues().reversed()) {
+          writer.commit();
         }
-        if (bias != null) {
-          bias.commit();
-        }
-        dx.commit();
       }
       result.done(job.summary(System.nanoTime() - start));
     }
     return ExitCode.OK;
   }
 
+  private static void close(Map<String, TensorWriter> writers) throws IOException {
+    for (TensorWriter writer : writers.values()) {
+      writer.close();
+    }
+  }
+
+  /** What is written, by the names of arguments. */
   private Map<String, Path> outputs() {
     Map<String, Path> outputs = new LinkedHashMap<>();
-    outputs.put("OUT", result.out);
-    if (dz != null) {
-      outputs.put("--dz", dz);
-    }
-    if (dgain != null) {
-      outputs.put("--dgain", dgain);
-    }
-    if (dbias != null) {
-      outputs.put("--dbias", dbias);
-    }
+    outputs.put(GradientJob.DX, result.out);
+    outputs.put(GradientJob.DZ, dz);
+    outputs.put(GradientJob.DGAIN, dgain);
+    outputs.put(GradientJob.DBIAS, dbias);
+    outputs.values().removeIf(Objects::isNull);
     return outputs;
   }
 
@@ -183,16 +183,9 @@ final class Gradient implements Callable<Integer> {
     NormSettings settings = norm.settings(residuals.rounding);
     Map<String, Path> inputs = new LinkedHashMap<>();
     inputs.put("X", in.file());
-    inputs.put("--dy", slopes.file().path());
-    if (residual != null) {
-      inputs.put("--residual", residual.file().path());
-    }
-    if (gate != null) {
-      inputs.put("--gate", gate.file().path());
-    }
-    if (ofSum != null) {
-      inputs.put("--dresidual", ofSum.file().path());
-    }
+    Stream.of(slopes, residual, gate, ofSum)
+        .filter(Objects::nonNull)
+        .forEach(rows -> inputs.put(rows.argument(), rows.file().path()));
     for (StoredParameter parameter : settings.parameters()) {
       inputs.put("--" + parameter.kind(), parameter.reference().file());
     }

@@ -14,8 +14,11 @@ import io.github.rmsnorm4j.models.rows.NonFinite;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /** A backward pass from file to file, piece by piece, and a line about it. */
 final class GradientJob {
@@ -24,6 +27,13 @@ final class GradientJob {
    * rows, so that a piece should have several blocks also where rows are long.
    */
   static final long PIECE = 16 << 20;
+
+  /** The outputs, by the names of arguments. */
+  static final String DX = "OUT";
+
+  static final String DZ = "--dz";
+  static final String DGAIN = "--dgain";
+  static final String DBIAS = "--dbias";
 
   private static final int ALIGNMENT = 64;
 
@@ -66,22 +76,23 @@ final class GradientJob {
     return in.x().type() == ElementType.FLOAT64;
   }
 
-  /** What OUT will hold. */
-  Tensor result() {
-    return new Tensor(in.x().name(), Dtype.of(type), in.x().tensor().shape());
-  }
-
-  /** What the file of the gate's gradient will hold. */
-  Tensor gate() {
-    return new Tensor(in.gate().name(), Dtype.of(type), in.gate().tensor().shape());
-  }
-
-  /** What the file of a gain's or bias's gradient will hold: of the shape of one row. */
-  Tensor parameter(String name) {
+  /**
+   * What the file of an output will hold: the gradients of gain and bias the shape of one row.
+   *
+   * @param output one of the names above
+   */
+  Tensor content(String output) {
     List<Long> shape = in.x().tensor().shape();
     int first = axis < 0 ? axis + shape.size() : axis;
-    return new Tensor(
-        name, isFloat64() ? Dtype.F64 : Dtype.F32, shape.subList(first, shape.size()));
+    return switch (output) {
+      case DX -> new Tensor(in.x().name(), Dtype.of(type), shape);
+      case DZ -> new Tensor(in.gate().name(), Dtype.of(type), shape);
+      default ->
+          new Tensor(
+              output.replace("--", ""),
+              isFloat64() ? Dtype.F64 : Dtype.F32,
+              shape.subList(first, shape.size()));
+    };
   }
 
   /** All bytes that are read. */
@@ -92,61 +103,46 @@ final class GradientJob {
   /**
    * Writes everything.
    *
-   * @param dz takes the gradient of the gate, or null
-   * @param dgain takes the gradient of the gain, or null
-   * @param dbias likewise
+   * @param outputs the files that are wanted, by the names above
    */
-  void run(
-      TensorWriter dx, TensorWriter dz, TensorWriter dgain, TensorWriter dbias, Progress progress)
-      throws IOException {
+  void run(Map<String, TensorWriter> outputs, Progress progress) throws IOException {
     long widest = Math.max(in.widest(), type.bytes());
     long pieceRows = GradientSum.pieceRows(pieceBytes / (widest * width));
-    GradientSum gain = dgain == null ? null : new GradientSum(width, isFloat64(), pieceRows);
-    GradientSum bias = dbias == null ? null : new GradientSum(width, isFloat64(), pieceRows);
+    Map<String, GradientSum> sums = new LinkedHashMap<>();
+    for (String parameter : List.of(DGAIN, DBIAS)) {
+      if (outputs.containsKey(parameter)) {
+        sums.put(parameter, new GradientSum(width, isFloat64(), pieceRows));
+      }
+    }
     if (rows > 0) { // Else no buffer for a width that only the header claims.
-      pieces(dx, dz, gain, bias, pieceRows, progress);
+      pieces(outputs, sums, Math.toIntExact(Math.min(pieceRows, rows)), progress);
     }
-    if (gain != null) {
-      write(gain.total(), dgain);
-    }
-    if (bias != null) {
-      write(bias.total(), dbias);
+    for (Map.Entry<String, GradientSum> sum : sums.entrySet()) {
+      write(sum.getValue().total(), outputs.get(sum.getKey()));
     }
   }
 
   private void pieces(
-      TensorWriter out,
-      TensorWriter outOfGate,
-      GradientSum gain,
-      GradientSum bias,
-      long pieceRows,
-      Progress progress)
+      Map<String, TensorWriter> outputs, Map<String, GradientSum> sums, int most, Progress progress)
       throws IOException {
-    int most = Math.toIntExact(Math.min(pieceRows, rows));
     Saved saved = new Saved(Keep.INPUT, most);
-    NonFinite counter = new NonFinite(type);
     try (Arena arena = Arena.ofShared()) {
-      MemorySegment xs = buffer(arena, in.x(), most);
-      MemorySegment residuals = buffer(arena, in.residual(), most);
-      MemorySegment zs = buffer(arena, in.gate(), most);
-      MemorySegment dzs = in.gate() == null ? null : buffer(arena, type, most);
-      MemorySegment dys = buffer(arena, in.dy(), most);
-      MemorySegment dresiduals = buffer(arena, in.dresidual(), most);
+      Map<StoredRows, MemorySegment> inputs = new HashMap<>();
+      in.all().forEach(rows -> inputs.put(rows, buffer(arena, rows.type(), most)));
       MemorySegment dxs = buffer(arena, type, most);
+      MemorySegment dzs = in.gate() == null ? null : buffer(arena, type, most);
       for (long row = 0; row < rows; row += most) {
         long count = Math.min(most, rows - row);
         Rows dx = Rows.of(dxs, type, count, width);
         Rows dz = dzs == null ? null : Rows.of(dzs, type, count, width);
-        Rows z = read(in.gate(), row, count, zs);
-        Rows residual = read(in.residual(), row, count, residuals);
-        forward(read(in.x(), row, count, xs), residual, z, dx, saved);
-        Rows dy = read(in.dy(), row, count, dys);
-        backward(dy, saved, read(in.dresidual(), row, count, dresiduals), dx, dz, gain, bias);
-        nonFinite += counter.count(dx.segment());
-        write(dx.segment(), out);
-        if (outOfGate != null) {
-          nonFinite += counter.count(dz.segment());
-          write(dz.segment(), outOfGate);
+        Rows z = read(in.gate(), row, count, inputs);
+        Rows residual = read(in.residual(), row, count, inputs);
+        forward(read(in.x(), row, count, inputs), residual, z, dx, saved);
+        Rows dy = read(in.dy(), row, count, inputs);
+        backward(dy, saved, read(in.dresidual(), row, count, inputs), dx, dz, sums);
+        write(dx.segment(), type, outputs.get(DX));
+        if (outputs.containsKey(DZ)) {
+          write(dz.segment(), type, outputs.get(DZ));
         }
         progress.step(in.bytes() / rows * count);
       }
@@ -157,15 +153,12 @@ final class GradientJob {
     return arena.allocate(count * width * of.bytes(), ALIGNMENT);
   }
 
-  /** Room for rows of what is read; null for what is not. */
-  private MemorySegment buffer(Arena arena, StoredRows input, long count) {
-    return input == null ? null : buffer(arena, input.type(), count);
-  }
-
-  private Rows read(StoredRows from, long row, long count, MemorySegment into) throws IOException {
+  private Rows read(StoredRows from, long row, long count, Map<StoredRows, MemorySegment> inputs)
+      throws IOException {
     if (from == null) {
       return null;
     }
+    MemorySegment into = inputs.get(from);
     from.read(row * width, count * width, into);
     return Rows.of(into, from.type(), count, width);
   }
@@ -182,10 +175,11 @@ final class GradientJob {
   }
 
   private void backward(
-      Rows dy, Saved saved, Rows dresidual, Rows dx, Rows dz, GradientSum gain, GradientSum bias) {
-    double[] ofGain = gain == null ? null : gain.open();
-    double[] ofBias = bias == null ? null : bias.open();
-    ParameterGradients gradients = ParameterGradients.assigned(ofGain, ofBias);
+      Rows dy, Saved saved, Rows dresidual, Rows dx, Rows dz, Map<String, GradientSum> sums) {
+    Map<String, double[]> ofPiece = new HashMap<>();
+    sums.forEach((parameter, sum) -> ofPiece.put(parameter, sum.open()));
+    ParameterGradients gradients =
+        ParameterGradients.assigned(ofPiece.get(DGAIN), ofPiece.get(DBIAS));
     if (dz != null) {
       norm.backwardGated(dy, saved, dx, dz, gradients);
     } else if (dresidual == null) {
@@ -193,12 +187,7 @@ final class GradientJob {
     } else {
       norm.backward(dy, saved, dresidual, dx, gradients);
     }
-    if (gain != null) {
-      gain.add(ofGain);
-    }
-    if (bias != null) {
-      bias.add(ofBias);
-    }
+    sums.forEach((parameter, sum) -> sum.add(ofPiece.get(parameter)));
   }
 
   private void write(double[] row, TensorWriter out) throws IOException {
@@ -208,12 +197,12 @@ final class GradientJob {
       for (int i = 0; i < width; i++) {
         of.set(segment, i, row[i]);
       }
-      nonFinite += new NonFinite(of).count(segment);
-      write(segment, out);
+      write(segment, of, out);
     }
   }
 
-  private void write(MemorySegment piece, TensorWriter out) throws IOException {
+  private void write(MemorySegment piece, ElementType of, TensorWriter out) throws IOException {
+    nonFinite += new NonFinite(of).count(piece);
     out.write(piece);
     written += piece.byteSize();
   }

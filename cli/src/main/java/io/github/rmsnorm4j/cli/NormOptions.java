@@ -28,8 +28,8 @@ public final class NormOptions {
   @Option(
       names = "--cast-order",
       paramLabel = "ORDER",
-      converter = LowerCase.Orders.class,
-      completionCandidates = LowerCase.Orders.class,
+      converter = NamedChoices.Orders.class,
+      completionCandidates = NamedChoices.Orders.class,
       description =
           "Where 16-bit rows are rounded: ${COMPLETION-CANDIDATES}. float32 rounds once, at the end;"
               + " the others round as that model or framework does (default: that of --like).")
@@ -66,8 +66,8 @@ public final class NormOptions {
   @Option(
       names = "--eps-at",
       paramLabel = "PLACE",
-      converter = LowerCase.Placements.class,
-      completionCandidates = LowerCase.Placements.class,
+      converter = NamedChoices.Placements.class,
+      completionCandidates = NamedChoices.Placements.class,
       description =
           "Where epsilon goes: ${COMPLETION-CANDIDATES}. inside: under the root. outside: added to"
               + " the root. floor: the root is at least epsilon (default: that of --like).")

@@ -6,7 +6,6 @@ import io.github.rmsnorm4j.Gate;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.formats.Dtype;
-import io.github.rmsnorm4j.formats.NpyFile;
 import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
@@ -165,11 +164,9 @@ final class NormalizeJob {
   /** The nameless tensor of a .npy file is named after the file where a name is needed. */
   private Tensor becomes(Tensor tensor) {
     Tensor result = isChosen(tensor) ? tensor.as(Dtype.of(typeOf(tensor))) : tensor;
-    if (!(in instanceof NpyFile) || isNpy(out)) {
-      return result;
-    }
-    String name = in.path().getFileName().toString().replaceFirst("\\.npy$", "");
-    return new Tensor(name, result.dtype(), result.shape());
+    return isNpy(out)
+        ? result
+        : new Tensor(StoredRows.nameOf(tensor, in), result.dtype(), result.shape());
   }
 
   /** All bytes that are read, of IN and of what is beside it: again for scales apart from codes. */

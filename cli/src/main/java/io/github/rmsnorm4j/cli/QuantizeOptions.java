@@ -4,14 +4,10 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.QuantizedType;
 import io.github.rmsnorm4j.Quantizer;
 import java.nio.file.Path;
-import java.util.Iterator;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options that say how a result is quantised. */
 final class QuantizeOptions {
@@ -37,56 +33,26 @@ final class QuantizeOptions {
   private Quantizer rule;
 
   /** Types that have a place in a file. */
-  static final class Types implements ITypeConverter<QuantizedType>, Iterable<String> {
-    private static List<String> names() {
-      return QuantizedType.all().stream()
-          .map(QuantizedType::toString)
-          .filter(name -> !name.endsWith(":given"))
-          .toList();
-    }
-
+  static final class Types extends NamedChoices<QuantizedType> {
     @Override
-    public QuantizedType convert(String name) {
-      if (!names().contains(name)) {
-        throw new TypeConversionException("expected one of " + names() + " but was '" + name + "'");
-      }
-      return QuantizedType.ofName(name);
-    }
-
-    @Override
-    public Iterator<String> iterator() {
-      return names().iterator();
+    Map<String, QuantizedType> values() {
+      Map<String, QuantizedType> values = new LinkedHashMap<>();
+      QuantizedType.all().forEach(type -> values.put(type.toString(), type));
+      values.keySet().removeIf(name -> name.endsWith(":given"));
+      return values;
     }
   }
 
-  static final class Rules implements ITypeConverter<Quantizer>, Iterable<String> {
-    private static final Map<String, Supplier<Quantizer>> RULES =
-        new TreeMap<>(
-            Map.of(
-                "defaults", Quantizer::defaults,
-                "ggml-reference", Quantizer::ggmlReference,
-                "vllm", Quantizer::vllm,
-                "jlama", Quantizer::jlama));
-
-    /** Every rule by its name. */
-    static Map<String, Quantizer> presets() {
-      Map<String, Quantizer> presets = new TreeMap<>();
-      RULES.forEach((name, rule) -> presets.put(name, rule.get()));
-      return presets;
-    }
-
+  /** Every rule. */
+  static final class Rules extends NamedChoices<Quantizer> {
     @Override
-    public Quantizer convert(String name) {
-      if (!RULES.containsKey(name)) {
-        throw new TypeConversionException(
-            "expected one of " + RULES.keySet() + " but was '" + name + "'");
-      }
-      return RULES.get(name).get();
-    }
-
-    @Override
-    public Iterator<String> iterator() {
-      return RULES.keySet().iterator();
+    Map<String, Quantizer> values() {
+      return new TreeMap<>(
+          Map.of(
+              "defaults", Quantizer.defaults(),
+              "ggml-reference", Quantizer.ggmlReference(),
+              "vllm", Quantizer.vllm(),
+              "jlama", Quantizer.jlama()));
     }
   }
 

@@ -17,8 +17,8 @@ final class ResidualOptions {
   @Option(
       names = "--residual-rounding",
       paramLabel = "WHEN",
-      converter = LowerCase.Roundings.class,
-      completionCandidates = LowerCase.Roundings.class,
+      converter = NamedChoices.Roundings.class,
+      completionCandidates = NamedChoices.Roundings.class,
       description =
           "When the sum is rounded to the residual's type: ${COMPLETION-CANDIDATES}. first: before"
               + " everything else. between: after the mean square. last: only when it is written"
@@ -34,14 +34,12 @@ final class ResidualOptions {
    */
   StoredRows open() throws IOException {
     if (residual != null) {
-      if (residual.isEmpty()) {
-        throw new IllegalArgumentException("--residual is empty, it must name a file");
-      }
       return StoredRows.open("the residual", residual);
     }
     if (rounding != null) {
       throw new IllegalArgumentException(
-          "--residual-rounding is %s, it needs --residual".formatted(LowerCase.of(rounding)));
+          "--residual-rounding is %s, it needs --residual"
+              .formatted(NamedChoices.lowerCase(rounding)));
     }
     return null;
   }

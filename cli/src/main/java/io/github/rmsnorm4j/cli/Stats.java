@@ -17,9 +17,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.function.DoubleUnaryOperator;
-import java.util.stream.DoubleStream;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
@@ -38,7 +39,7 @@ import picocli.CommandLine.Spec;
           + " gap is the distance between the outputs of the two norms, sqrt(2 - 2 sqrt(1 - rho)),"
           + " where an output has size 1. The length of a row of n elements is its L2 norm,"
           + " sqrt(n) RMS. Quantiles are interpolated between rows. With more than"
-          + " 65536 rows they are nearest ranks, right to 0.2 %%. MeasuredRows that are zero or not finite"
+          + " 65536 rows they are nearest ranks, right to 0.2 %%. Rows that are zero or not finite"
           + " do not count in the quantiles.",
       "",
       "A tensor of one axis is taken for a gain or a bias: it is measured, but gets no verdict.",
@@ -55,6 +56,17 @@ import picocli.CommandLine.Spec;
 final class Stats implements Callable<Integer> {
   /** A gap that is called one: a twentieth of an output's size. */
   private static final double MUCH = 0.05;
+
+  /** The quantiles, by their names in JSON. */
+  private static final SequencedMap<String, Double> PARTS = new LinkedHashMap<>();
+
+  static {
+    PARTS.put("least", 0.0);
+    PARTS.put("p5", 0.05);
+    PARTS.put("median", 0.5);
+    PARTS.put("p95", 0.95);
+    PARTS.put("greatest", 1.0);
+  }
 
   @Spec private CommandSpec spec;
 
@@ -94,21 +106,10 @@ final class Stats implements Callable<Integer> {
   record MeasuredRows(
       long count,
       long width,
-      Map<String, FiveQuantiles> quantiles,
+      Map<String, Map<String, Double>> quantiles,
       long zeroRows,
       long nonFiniteRows,
       long nonFiniteElements) {}
-
-  record FiveQuantiles(double least, double p5, double median, double p95, double greatest) {
-    FiveQuantiles(Quantiles values, DoubleUnaryOperator of) {
-      this(
-          values.at(0, of),
-          values.at(0.05, of),
-          values.at(0.5, of),
-          values.at(0.95, of),
-          values.at(1, of));
-    }
-  }
 
   @Override
   public Integer call() throws IOException {
@@ -173,15 +174,14 @@ final class Stats implements Callable<Integer> {
   }
 
   private MeasuredRows rows(Tensor tensor, RowStatistics rows) {
-    Map<String, FiveQuantiles> quantiles = new LinkedHashMap<>();
+    Map<String, Map<String, Double>> quantiles = new LinkedHashMap<>();
     if (rows.rms.count() > 0) {
       double perRms = Math.sqrt(tensor.width(axis));
-      quantiles.put("RMS", new FiveQuantiles(rows.rms, value -> value));
-      quantiles.put("length", new FiveQuantiles(rows.rms, value -> value * perRms));
-      quantiles.put("|mean| / RMS", new FiveQuantiles(rows.meanRatio, ratio -> ratio));
-      quantiles.put("rho", new FiveQuantiles(rows.meanRatio, ratio -> ratio * ratio));
-      quantiles.put(
-          "gap", new FiveQuantiles(rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
+      quantiles.put("RMS", five(rows.rms, value -> value));
+      quantiles.put("length", five(rows.rms, value -> value * perRms));
+      quantiles.put("|mean| / RMS", five(rows.meanRatio, ratio -> ratio));
+      quantiles.put("rho", five(rows.meanRatio, ratio -> ratio * ratio));
+      quantiles.put("gap", five(rows.meanRatio, ratio -> RowStatistics.gap(ratio * ratio)));
     }
     return new MeasuredRows(
         tensor.rows(axis),
@@ -192,21 +192,27 @@ final class Stats implements Callable<Integer> {
         rows.nonFiniteElements);
   }
 
+  private static Map<String, Double> five(Quantiles values, DoubleUnaryOperator of) {
+    Map<String, Double> five = new LinkedHashMap<>();
+    PARTS.forEach((name, part) -> five.put(name, values.at(part, of)));
+    return five;
+  }
+
   private static List<String> report(Tensor tensor, MeasuredRows rows) {
     List<String> lines = new ArrayList<>();
     String counted = rows.count == 1 ? "1 row" : rows.count + " rows";
     lines.add(tensor + ": " + counted + " of " + rows.width);
     if (!rows.quantiles.isEmpty()) {
-      lines.add(line("", "least", "5 %", "median", "95 %", "greatest"));
+      lines.add(line("", List.of("least", "5 %", "median", "95 %", "greatest")));
     }
     rows.quantiles.forEach(
         (label, of) ->
             lines.add(
                 line(
                     label,
-                    DoubleStream.of(of.least, of.p5, of.median, of.p95, of.greatest)
-                        .mapToObj(value -> String.format(Locale.ROOT, "%.4g", value))
-                        .toArray())));
+                    of.values().stream()
+                        .map(value -> String.format(Locale.ROOT, "%.4g", value))
+                        .toList())));
     if (rows.zeroRows > 0) {
       lines.add("zero throughout: %s of %s rows".formatted(rows.zeroRows, rows.count));
     }
@@ -221,22 +227,21 @@ final class Stats implements Callable<Integer> {
     return lines;
   }
 
-  private static String line(String label, Object... cells) {
-    StringBuilder line = new StringBuilder(String.format("%-12s", label));
-    for (Object cell : cells) {
-      line.append(String.format(" %12s", cell));
-    }
-    return line.toString();
+  private static String line(String label, List<String> cells) {
+    return String.format("%-12s", label)
+        + cells.stream().map(" %12s"::formatted).collect(Collectors.joining());
   }
 
   /** In one sentence, whether the choice between the two norms changes much for these rows. */
-  private static String verdict(FiveQuantiles gap) {
+  private static String verdict(Map<String, Double> gap) {
     if (gap == null) {
       return "There is no row to tell by.";
     }
-    String word = gap.median >= MUCH ? "Yes" : gap.p95 >= MUCH ? "For some rows" : "Hardly";
+    double median = gap.get("median");
+    double p95 = gap.get("p95");
+    String word = median >= MUCH ? "Yes" : p95 >= MUCH ? "For some rows" : "Hardly";
     return "%s: LayerNorm's and RMSNorm's outputs are %s apart in the median row, %s or more in one of twenty."
-        .formatted(word, percent(gap.median), percent(gap.p95));
+        .formatted(word, percent(median), percent(p95));
   }
 
   private static String percent(double part) {

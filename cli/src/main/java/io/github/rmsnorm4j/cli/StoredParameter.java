@@ -2,7 +2,6 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.QuantizedTensor;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import java.io.IOException;
@@ -26,20 +25,9 @@ public record StoredParameter(String kind, TensorReference reference, long lengt
    * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
    */
   static StoredParameter of(String kind, String text) throws IOException {
-    TensorReference reference = TensorReference.parse("--" + kind, text);
-    try (TensorFile file = TensorFile.open(reference.file())) {
-      Tensor tensor = reference.in(file);
-      if (QuantizedTensor.scales(file).contains(tensor.name())) {
-        throw new IllegalArgumentException(
-            "%s: the %s is %s, its elements are scales of codes"
-                .formatted(reference.file(), kind, tensor));
-      }
-      if (tensor.dtype().elementType().isEmpty()) {
-        throw new IllegalArgumentException(
-            "%s: the %s is %s, it may be f64, f32, f16 or bf16"
-                .formatted(reference.file(), kind, tensor));
-      }
-      return new StoredParameter(kind, reference, tensor.elements());
+    try (StoredRows stored = StoredRows.open("the " + kind, text)) {
+      TensorReference reference = TensorReference.parse("--" + kind, text);
+      return new StoredParameter(kind, reference, stored.tensor().elements());
     }
   }
 

@@ -26,13 +26,13 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
    * @throws IllegalArgumentException if the file has no such tensor, or not of a floating type
    */
   static StoredRows open(String label, String text) throws IOException {
-    TensorReference reference = TensorReference.parse(label, text);
+    TensorReference reference = TensorReference.parse(argument(label), text);
     return of(label, reference, TensorFile.open(reference.file()));
   }
 
   /** The same, or one that is quantised: it is read as float32 elements. */
   static StoredRows openDequantized(String label, String text) throws IOException {
-    TensorReference reference = TensorReference.parse(label, text);
+    TensorReference reference = TensorReference.parse(argument(label), text);
     return of(label, reference, DequantizedFile.open(reference.file()));
   }
 
@@ -57,6 +57,15 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
     }
   }
 
+  /** The name of the argument that says where it is. */
+  String argument() {
+    return argument(label);
+  }
+
+  private static String argument(String label) {
+    return label.replaceFirst("^the ", "--");
+  }
+
   ElementType type() {
     return tensor.dtype().elementType().orElseThrow();
   }
@@ -72,6 +81,10 @@ record StoredRows(String label, TensorFile file, Tensor tensor) implements Close
 
   /** The tensor's name; that of a .npy file is the file's. */
   String name() {
+    return nameOf(tensor, file);
+  }
+
+  static String nameOf(Tensor tensor, TensorFile file) {
     return file instanceof NpyFile
         ? file.path().getFileName().toString().replaceFirst("\\.npy$", "")
         : tensor.name();

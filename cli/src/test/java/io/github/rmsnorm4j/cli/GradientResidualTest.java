@@ -210,11 +210,13 @@ class GradientResidualTest {
       GradientInputs inputs = new GradientInputs(x, h, null, dy, dh);
       assertThat(inputs.bytes()).isEqualTo(301 * WIDTH * (2 + 4 + 2 + 2));
       GradientJob job = new GradientJob(inputs, -1, null, settings, pieceBytes);
-      try (TensorWriter dx = writer("dx", job.result());
-          TensorWriter dgain = writer("dgain", job.parameter("dgain"));
-          TensorWriter dbias = writer("dbias", job.parameter("dbias"));
+      try (TensorWriter dx = writer("dx", job.content(GradientJob.DX));
+          TensorWriter dgain = writer("dgain", job.content(GradientJob.DGAIN));
+          TensorWriter dbias = writer("dbias", job.content(GradientJob.DBIAS));
           Progress progress = new Progress(new PrintWriter(err), job.bytes(), () -> false)) {
-        job.run(dx, null, dgain, dbias, progress);
+        job.run(
+            Map.of(GradientJob.DX, dx, GradientJob.DGAIN, dgain, GradientJob.DBIAS, dbias),
+            progress);
         dx.commit();
         dgain.commit();
         dbias.commit();
