@@ -79,18 +79,20 @@ public record ModuleBuild(
     return checkout.resolve(modules.getLast()).resolve("target/classpath");
   }
 
+  /** Whether something that the product needs was never fetched, or is gone since. */
+  boolean fetches(Path checkout) throws IOException {
+    Path list = list(checkout);
+    return !Files.isRegularFile(list)
+        || Stream.of(Files.readString(list).strip().split(File.pathSeparator))
+            .anyMatch(part -> !Files.exists(Path.of(part)));
+  }
+
   /** Whether something is missing, or some source is newer than what was built. */
   boolean isStale(Path checkout) throws IOException {
-    Path list = list(checkout);
-    if (!Files.isRegularFile(list) || !Files.exists(product(checkout))) {
+    if (fetches(checkout) || !Files.exists(product(checkout))) {
       return true;
     }
-    FileTime built = Files.getLastModifiedTime(list);
-    for (String part : Files.readString(list).strip().split(File.pathSeparator)) {
-      if (!Files.exists(Path.of(part))) {
-        return true;
-      }
-    }
+    FileTime built = Files.getLastModifiedTime(list(checkout));
     List<Path> sources = new ArrayList<>(List.of(checkout.resolve("pom.xml")));
     for (String module : modules) {
       sources.add(checkout.resolve(module).resolve("pom.xml"));
@@ -109,9 +111,9 @@ public record ModuleBuild(
   private void build(Path checkout, PrintWriter err) throws IOException, InterruptedException {
     Path list = list(checkout);
     err.println(
-        Files.exists(list)
-            ? "rmsnorm %s: building %s again, since sources have changed".formatted(command, what)
-            : "rmsnorm %s: building %s and fetching %s".formatted(command, what, fetched));
+        fetches(checkout)
+            ? "rmsnorm %s: building %s and fetching %s".formatted(command, what, fetched)
+            : "rmsnorm %s: building %s again, since sources have changed".formatted(command, what));
     Path log = Files.createDirectories(list.getParent()).resolve("build.log");
     Instant start = Instant.now();
     List<String> arguments = new ArrayList<>(List.of("-pl", modules.getLast(), "-am"));

@@ -3,6 +3,8 @@ package io.github.rmsnorm4j.measure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
@@ -12,19 +14,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ModuleBuildTest {
+  private final ModuleBuild build =
+      new ModuleBuild(
+          "run",
+          List.of("core", "lab/peers"),
+          "target/classes",
+          List.of("compile"),
+          "it",
+          "what it needs");
+
   @TempDir Path checkout;
 
   @Test
   void whatIsMissingOrOlderThanItsSourcesIsBuilt() throws IOException {
     Path classPath = checkout.resolve("lab/peers/target/classpath");
-    ModuleBuild build =
-        new ModuleBuild(
-            "run",
-            List.of("core", "lab/peers"),
-            "target/classes",
-            List.of("compile"),
-            "it",
-            "what it needs");
     assertThat(build.isStale(checkout)).isTrue();
 
     Files.createDirectories(checkout.resolve("lab/peers/target/classes"));
@@ -51,5 +54,28 @@ class ModuleBuildTest {
     assertThat(build.isStale(checkout)).isFalse();
     Files.delete(jar);
     assertThat(build.isStale(checkout)).isTrue();
+  }
+
+  /** Also where it was built before, and what it needs is gone, as in a new home folder. */
+  @Test
+  void whatIsFetchedIsSaidBefore() throws IOException, InterruptedException {
+    Path jar = checkout.resolve("peer.jar");
+    Files.writeString(
+        checkout.resolve("mvnw"),
+        "cd \"${0%/*}\" && mkdir -p lab/peers/target/classes && echo '"
+            + jar
+            + "' >lab/peers/target/classpath");
+    assertThat(said()).isEqualTo("rmsnorm run: building it and fetching what it needs\n");
+    assertThat(said()).isEqualTo("rmsnorm run: building it and fetching what it needs\n");
+    Files.createFile(jar);
+    Files.delete(checkout.resolve("lab/peers/target/classes"));
+    assertThat(said()).isEqualTo("rmsnorm run: building it again, since sources have changed\n");
+  }
+
+  private String said() throws IOException, InterruptedException {
+    StringWriter err = new StringWriter();
+    String product = checkout.resolve("lab/peers/target/classes").toString();
+    assertThat(build.classPath(checkout, new PrintWriter(err))).startsWith(product);
+    return err.toString().replace(System.lineSeparator(), "\n");
   }
 }
