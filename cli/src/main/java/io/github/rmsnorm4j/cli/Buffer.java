@@ -21,14 +21,18 @@ final class Buffer<M> implements AutoCloseable {
     this.allocator = allocator;
   }
 
-  /** Memory of at least a size. What was given before may be gone. */
-  M atLeast(long needed) {
+  /** Gets memory of at least a size. What was given before may be gone. */
+  void atLeast(long needed) {
     if (memory == null || bytes < needed) {
       close();
       arena = arenas.get();
       memory = allocator.allocate(needed, arena);
       bytes = needed;
     }
+  }
+
+  /** The memory there is. */
+  M memory() {
     return memory;
   }
 

@@ -7,22 +7,16 @@ import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.formats.Tensor;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** Rows are normalised by this processor, one piece at a time. */
 final class CpuNormalizer implements Normalizer {
   private static final long PIECE = 4 << 20;
   private static final int ALIGNMENT = 64;
 
-  private final Buffer<MemorySegment> x = buffer();
-  private final Buffer<MemorySegment> beside = buffer();
-  private final Buffer<MemorySegment> result = buffer();
-
-  /** Helpers of a norm use it, too. */
-  private static Buffer<MemorySegment> buffer() {
-    return new Buffer<>(Arena::ofShared, (bytes, arena) -> arena.allocate(bytes, ALIGNMENT));
-  }
+  /** Shared, since helpers of a norm use it, too. */
+  private final OfCpu piece = new OfCpu(Arena::ofShared);
 
   @Override
   public Backend backend(List<Tensor> tensors) {
@@ -35,23 +29,9 @@ final class CpuNormalizer implements Normalizer {
   }
 
   @Override
-  public Pieces pieces(Norm norm, PieceShape shape, long rows, boolean sums) {
-    long count = shape.rowsIn(PIECE, rows);
-    MemorySegment input = x.atLeast(count * shape.xRow());
-    Piece piece =
-        piece(
-            norm,
-            shape,
-            input,
-            beside.atLeast(count * shape.besideRow()),
-            shape.isInPlace() ? input : result.atLeast(count * shape.resultRow()));
-    return new Pieces(List.of(piece), count);
-  }
-
-  /** A piece in memory of the caller. */
-  static Piece piece(
-      Norm norm, PieceShape shape, MemorySegment x, MemorySegment beside, MemorySegment result) {
-    return new OfCpu(norm, shape, x, beside, result);
+  public List<Piece> pieces(Norm norm, PieceShape shape, long rows, boolean sums) {
+    piece.prepare(norm, shape, shape.rowsIn(PIECE, rows));
+    return List.of(piece);
   }
 
   @Override
@@ -61,27 +41,29 @@ final class CpuNormalizer implements Normalizer {
 
   @Override
   public void close() {
-    x.close();
-    beside.close();
-    result.close();
+    piece.close();
   }
 
-  private static final class OfCpu extends Piece {
-    private final Norm norm;
+  /** Rows are normalised when they are asked to. */
+  static final class OfCpu extends Piece {
+    private Norm norm;
 
-    OfCpu(
-        Norm norm, PieceShape shape, MemorySegment x, MemorySegment beside, MemorySegment result) {
-      super(shape, x, beside, result);
+    OfCpu(Supplier<Arena> arenas) {
+      super(() -> new Buffer<>(arenas, (bytes, arena) -> arena.allocate(bytes, ALIGNMENT)));
+    }
+
+    void prepare(Norm norm, PieceShape shape, long rows) {
       this.norm = norm;
+      prepare(shape, rows);
     }
 
     @Override
     void start() {
-      Rows in = shape().x(x(), count());
-      Rows other = shape().beside(beside(), count());
+      Rows in = in();
+      Rows other = other();
       boolean isGated = norm.spec().gate() != Gate.NONE;
       if (shape().codes() == null) {
-        Rows y = shape().y(result(), count());
+        Rows y = y();
         if (other == null) {
           norm.apply(in, y);
         } else if (isGated) {
@@ -91,7 +73,7 @@ final class CpuNormalizer implements Normalizer {
         }
         return;
       }
-      QuantizedRows q = shape().quantized(result(), count());
+      QuantizedRows q = quantized();
       if (other == null) {
         norm.apply(in, null, q);
       } else if (isGated) {

@@ -28,13 +28,13 @@ final class CudaNormalizer implements Normalizer {
   private final CudaDevice device;
   private final Arena arena = Arena.ofConfined();
   private final Map<Integer, CudaNorm> byWidth = new HashMap<>();
-  private final List<Lane> lanes;
+  private final List<OfDevice> lanes;
 
   /** Owns the device from now on. */
   CudaNormalizer(CudaDevice device) {
     this.device = device;
     try {
-      lanes = List.of(new Lane(), new Lane());
+      lanes = List.of(new OfDevice(), new OfDevice());
     } catch (RuntimeException | Error e) {
       device.close();
       throw e;
@@ -52,12 +52,11 @@ final class CudaNormalizer implements Normalizer {
   }
 
   @Override
-  public Pieces pieces(Norm norm, PieceShape shape, long rows, boolean sums) {
+  public List<OfDevice> pieces(Norm norm, PieceShape shape, long rows, boolean sums) {
     CudaNorm onDevice = byWidth.get(norm.width());
     long count = Math.min(shape.rowsIn(PIECE, rows), fitting(shape));
-    List<OfDevice> pieces =
-        lanes.stream().map(lane -> new OfDevice(onDevice, shape, lane, count, sums)).toList();
-    return new Pieces(pieces, count);
+    lanes.forEach(lane -> lane.prepare(onDevice, shape, count, sums));
+    return lanes;
   }
 
   /**
@@ -70,7 +69,7 @@ final class CudaNormalizer implements Normalizer {
             ? shape.resultRow()
             : shape.resultRow() + (long) Float.BYTES * shape.width();
     long ofRow = shape.xRow() + shape.besideRow() + (shape.isInPlace() ? 0 : ofResult);
-    long held = lanes.stream().mapToLong(Lane::bytesOfDevice).sum();
+    long held = lanes.stream().mapToLong(OfDevice::bytesOfDevice).sum();
     return Math.max(1, (held + device.freeBytes() / 2) / (lanes.size() * ofRow));
   }
 
@@ -83,75 +82,55 @@ final class CudaNormalizer implements Normalizer {
   @Override
   public void close() {
     try {
-      lanes.forEach(Lane::close);
+      lanes.forEach(OfDevice::close);
       arena.close();
     } finally {
       device.close();
     }
   }
 
-  /** A stream, and the memory that its work is on. */
-  private final class Lane implements AutoCloseable {
-    final CudaStream stream = device.stream();
-    final Buffer<MemorySegment> hostX = pinned();
-    final Buffer<MemorySegment> hostBeside = pinned();
-    final Buffer<MemorySegment> hostResult = pinned();
-    final Buffer<CudaMemory> x = onDevice();
-    final Buffer<CudaMemory> beside = onDevice();
-    final Buffer<CudaMemory> result = onDevice();
-
-    private Buffer<MemorySegment> pinned() {
-      return new Buffer<>(Arena::ofConfined, device::allocatePinned);
-    }
-
-    private Buffer<CudaMemory> onDevice() {
-      return new Buffer<>(Arena::ofConfined, device::allocate);
-    }
-
-    long bytesOfDevice() {
-      return x.bytes() + beside.bytes() + result.bytes();
-    }
-
-    @Override
-    public void close() {
-      List.of(hostX, hostBeside, hostResult, x, beside, result).forEach(Buffer::close);
-      stream.close();
-    }
+  private Buffer<CudaMemory> onDevice() {
+    return new Buffer<>(Arena::ofConfined, device::allocate);
   }
 
-  private static final class OfDevice extends Piece {
-    private final CudaNorm norm;
-    private final CudaStream stream;
-    private final CudaMemory x;
-    private final CudaMemory beside;
-    private final CudaMemory result;
-    private final boolean sums;
+  /** A stream, and the memory that its work is on. */
+  final class OfDevice extends Piece {
+    private final CudaStream stream = device.stream();
+    private final Buffer<CudaMemory> x = onDevice();
+    private final Buffer<CudaMemory> beside = onDevice();
+    private final Buffer<CudaMemory> result = onDevice();
+    private CudaNorm norm;
+    private boolean sums;
 
     /** All rows that fit; null where they are not quantised. Work of a norm may stay with it. */
-    private final CudaQuantizedRows quantized;
-
-    private final long rows;
+    private CudaQuantizedRows quantized;
 
     /** Null after the first rows were compared. */
     private FirstRows first;
 
     private boolean isCompared;
 
-    OfDevice(CudaNorm norm, PieceShape shape, Lane lane, long rows, boolean sums) {
-      MemorySegment hostX = lane.hostX.atLeast(rows * shape.xRow());
-      super(
-          shape,
-          hostX,
-          lane.hostBeside.atLeast(rows * shape.besideRow()),
-          shape.isInPlace() ? hostX : lane.hostResult.atLeast(rows * shape.resultRow()));
-      this.norm = norm.on(lane.stream);
-      this.stream = lane.stream;
-      this.x = lane.x.atLeast(rows * shape.xRow());
-      this.beside = lane.beside.atLeast(rows * shape.besideRow());
-      this.result = shape.isInPlace() ? x : lane.result.atLeast(rows * shape.resultRow());
+    private OfDevice() {
+      super(() -> new Buffer<>(Arena::ofConfined, device::allocatePinned));
+    }
+
+    private void prepare(CudaNorm norm, PieceShape shape, long rows, boolean sums) {
+      prepare(shape, rows);
+      this.norm = norm.on(stream);
       this.sums = sums;
-      this.rows = rows;
-      this.quantized = shape.codes() == null ? null : quantized(rows);
+      x.atLeast(rows * shape.xRow());
+      beside.atLeast(rows * shape.besideRow());
+      result.atLeast(shape.isInPlace() ? 0 : rows * shape.resultRow());
+      quantized = shape.codes() == null ? null : quantized(rows);
+      isCompared = false;
+    }
+
+    private long bytesOfDevice() {
+      return x.bytes() + beside.bytes() + result.bytes();
+    }
+
+    private CudaMemory resultOfDevice() {
+      return (shape().isInPlace() ? x : result).memory();
     }
 
     @Override
@@ -162,46 +141,41 @@ final class CudaNormalizer implements Normalizer {
       }
       CudaRows in = sent(x(), x, shape().x());
       CudaRows other = shape().beside() == null ? null : sent(beside(), beside, shape().beside());
+      boolean isGated = norm.norm().spec().gate() != Gate.NONE;
       if (shape().codes() == null) {
-        apply(in, other, rows(result, shape().y()));
+        CudaRows y = rows(resultOfDevice(), shape().y());
+        if (other == null) {
+          norm.apply(in, y);
+        } else if (isGated) {
+          norm.applyGated(in, other, y);
+        } else {
+          norm.addAndApply(in, other, y);
+        }
       } else {
-        quantize(in, other, count() == rows ? quantized : quantized(count()));
+        CudaQuantizedRows q = count() == most() ? quantized : quantized(count());
+        if (other == null) {
+          norm.apply(in, null, q);
+        } else if (isGated) {
+          norm.applyGated(in, other, null, q);
+        } else {
+          norm.addAndApply(in, other, null, q);
+        }
       }
       if (sums) {
         other.memory().copyTo(beside(), stream);
       }
-      result.asSlice(0, count() * shape().resultRow()).copyTo(result(), stream);
-    }
-
-    private void apply(CudaRows in, CudaRows other, CudaRows y) {
-      if (other == null) {
-        norm.apply(in, y);
-      } else if (norm.norm().spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, y);
-      } else {
-        norm.addAndApply(in, other, y);
-      }
-    }
-
-    private void quantize(CudaRows in, CudaRows other, CudaQuantizedRows q) {
-      if (other == null) {
-        norm.apply(in, null, q);
-      } else if (norm.norm().spec().gate() != Gate.NONE) {
-        norm.applyGated(in, other, null, q);
-      } else {
-        norm.addAndApply(in, other, null, q);
-      }
+      resultOfDevice().asSlice(0, count() * shape().resultRow()).copyTo(result(), stream);
     }
 
     /** Scales and codes are where the host has them. */
     private CudaQuantizedRows quantized(long count) {
-      CudaMemory scales = result.asSlice(0, count * shape().scaleRow());
-      CudaMemory codes = result.asSlice(scales.byteSize(), count * shape().codeRow());
+      CudaMemory scales = resultOfDevice().asSlice(0, count * shape().scaleRow());
+      CudaMemory codes = resultOfDevice().asSlice(scales.byteSize(), count * shape().codeRow());
       return CudaQuantizedRows.of(codes, scales, shape().codes(), count, shape().width());
     }
 
-    private CudaRows sent(MemorySegment host, CudaMemory memory, ElementType type) {
-      CudaRows rows = rows(memory, type);
+    private CudaRows sent(MemorySegment host, Buffer<CudaMemory> buffer, ElementType type) {
+      CudaRows rows = rows(buffer.memory(), type);
       rows.memory().copyFrom(host.asSlice(0, rows.memory().byteSize()), stream);
       return rows;
     }
@@ -220,6 +194,13 @@ final class CudaNormalizer implements Normalizer {
                 + " more");
       }
       first = null;
+    }
+
+    @Override
+    public void close() {
+      super.close();
+      List.of(x, beside, result).forEach(Buffer::close);
+      stream.close();
     }
   }
 }

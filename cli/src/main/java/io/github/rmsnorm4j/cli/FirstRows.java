@@ -13,10 +13,6 @@ import java.util.stream.LongStream;
  */
 final class FirstRows {
   private static final long MOST = 4;
-  private static final int ALIGNMENT = 64;
-
-  private final PieceShape shape;
-  private final long count;
   private final boolean sums;
   private final Piece expected;
 
@@ -27,41 +23,37 @@ final class FirstRows {
    * @param sums whether the sums with a residual are compared, too
    */
   FirstRows(Norm norm, Piece piece, boolean sums) {
-    this.shape = piece.shape();
-    this.count = Math.min(piece.count(), MOST);
     this.sums = sums;
-    MemorySegment x = copy(piece.x(), count * shape.xRow());
-    MemorySegment result =
-        shape.isInPlace() ? x : Arena.ofAuto().allocate(count * shape.resultRow(), ALIGNMENT);
-    MemorySegment beside = copy(piece.beside(), count * shape.besideRow());
-    expected = CpuNormalizer.piece(norm, shape, x, beside, result);
-    expected.normalize(count);
-    expected.finish();
-  }
-
-  private static MemorySegment copy(MemorySegment of, long bytes) {
-    return Arena.ofAuto().allocate(bytes, ALIGNMENT).copyFrom(of.asSlice(0, bytes));
+    long count = Math.min(piece.count(), MOST);
+    PieceShape shape = piece.shape();
+    CpuNormalizer.OfCpu first = new CpuNormalizer.OfCpu(Arena::ofAuto);
+    first.prepare(norm, shape, count);
+    first.x().copyFrom(piece.x().asSlice(0, count * shape.xRow()));
+    first.beside().copyFrom(piece.beside().asSlice(0, count * shape.besideRow()));
+    first.normalize(count);
+    expected = first;
   }
 
   /** Whether a piece has the bits of these rows; a NaN is any NaN in float32 and float64. */
   boolean isBeginOf(Piece piece) {
-    if (sums && !same(shape.beside(), piece.beside(), expected.beside())) {
+    PieceShape shape = piece.shape();
+    if (sums && !same(shape.beside(), piece.beside(), expected.other().segment())) {
       return false;
     }
     if (shape.codes() == null) {
-      return same(shape.y(), piece.result(), expected.result());
+      return same(shape.y(), piece.result(), expected.y().segment());
     }
-    QuantizedRows there = shape.quantized(piece.result(), piece.count());
-    QuantizedRows here = shape.quantized(expected.result(), count);
+    QuantizedRows there = piece.quantized();
+    QuantizedRows here = expected.quantized();
     return begins(there.codes(), here.codes())
         && (here.scales() == null || begins(there.scales(), here.scales()));
   }
 
-  private boolean same(ElementType type, MemorySegment there, MemorySegment here) {
+  private static boolean same(ElementType type, MemorySegment there, MemorySegment here) {
     if (type == ElementType.FLOAT16 || type == ElementType.BFLOAT16) {
       return begins(there, here);
     }
-    return LongStream.range(0, count * shape.width())
+    return LongStream.range(0, here.byteSize() / type.bytes())
         .allMatch(i -> Double.compare(type.get(there, i), type.get(here, i)) == 0);
   }
 

@@ -109,17 +109,15 @@ final class Gradient implements Callable<Integer> {
 
   @Mixin private NormOptions norm;
 
-  @Mixin private ResidualOptions residuals;
-
-  @Mixin private GateOptions gates;
+  @Mixin private BesideOptions besides;
 
   @Override
   public Integer call() throws IOException {
     long start = System.nanoTime();
-    outputs().forEach(ResultOptions::requireName);
+    outputs().forEach((name, file) -> WrongUseException.requireName(name, file, "a file"));
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("X", reference));
     try (TensorFile file = TensorFile.open(in.file());
-        StoredRows residual = WrongUseException.checked(residuals::open);
+        StoredRows residual = WrongUseException.checked(besides::residual);
         StoredRows gate = WrongUseException.checked(this::gate);
         StoredRows slopes = open("--dy", dy);
         StoredRows ofSum = dresidual == null ? null : open("--dresidual", dresidual)) {
@@ -159,7 +157,7 @@ final class Gradient implements Callable<Integer> {
   }
 
   private StoredRows gate() throws IOException {
-    StoredRows gate = gates.open(norm.like());
+    StoredRows gate = besides.gate(norm.like());
     if (gate == null && dz != null) {
       throw new IllegalArgumentException("--dz is %s, it needs --gate".formatted(dz));
     }
@@ -178,9 +176,9 @@ final class Gradient implements Callable<Integer> {
       StoredRows slopes,
       StoredRows ofSum)
       throws IOException {
-    GateOptions.requireAlone(gate, "--residual", residual);
-    GateOptions.requireAlone(gate, "--dresidual", ofSum);
-    NormSettings settings = norm.settings(residuals.rounding);
+    BesideOptions.requireAlone(gate, "--residual", residual);
+    BesideOptions.requireAlone(gate, "--dresidual", ofSum);
+    NormSettings settings = norm.settings(besides.rounding);
     Map<String, Path> inputs = new LinkedHashMap<>();
     inputs.put("X", in.file());
     Stream.of(slopes, residual, gate, ofSum)

@@ -75,9 +75,7 @@ final class Normalize implements Callable<Integer> {
 
   @Mixin private QuantizeOptions quantized;
 
-  @Mixin private ResidualOptions residuals;
-
-  @Mixin private GateOptions gates;
+  @Mixin private BesideOptions besides;
 
   @Mixin private DeviceOption device;
 
@@ -94,18 +92,16 @@ final class Normalize implements Callable<Integer> {
     Path out = result.out;
     TensorReference in = WrongUseException.checked(() -> TensorReference.parse("IN", reference));
     Quantizer rule = WrongUseException.checked(() -> quantized.rule(out, result.axis, result.type));
-    ResultOptions.requireName("OUT", out);
-    if (sums != null) {
-      ResultOptions.requireName("--residual-out", sums);
-    }
+    WrongUseException.requireName("OUT", out, "a file");
+    WrongUseException.requireName("--residual-out", sums, "a file");
     device.requireCpu("--threads", norm.threads(), DeviceOption.OWN_THREADS);
     device.requireCpu("--quantize", quantized.ofGgml(), "no kernel for GPUs writes blocks of ggml");
     try (TensorFile file = TensorFile.open(in.file());
         StoredRows residual = WrongUseException.checked(this::residual);
-        StoredRows gate = WrongUseException.checked(() -> gates.open(norm.like()));
+        StoredRows gate = WrongUseException.checked(() -> besides.gate(norm.like()));
         Normalizer normalizer = normalizer()) {
       List<String> names = WrongUseException.checked(() -> in.names(tensors));
-      GateOptions.requireAlone(gate, "--residual", residual);
+      BesideOptions.requireAlone(gate, "--residual", residual);
       StoredRows beside = gate == null ? residual : gate;
       NormalizeJob job =
           WrongUseException.checked(() -> plan(file, names, beside, rule, normalizer));
@@ -124,7 +120,7 @@ final class Normalize implements Callable<Integer> {
   }
 
   private StoredRows residual() throws IOException {
-    StoredRows residual = residuals.open();
+    StoredRows residual = besides.residual();
     if (residual == null && sums != null) {
       throw new IllegalArgumentException(
           "--residual-out is %s, it needs --residual".formatted(sums));
@@ -150,7 +146,7 @@ final class Normalize implements Callable<Integer> {
       TensorFile file, List<String> names, StoredRows beside, Quantizer rule, Normalizer normalizer)
       throws IOException {
     Path out = result.out;
-    NormSettings settings = norm.settings(residuals.rounding);
+    NormSettings settings = norm.settings(besides.rounding);
     TensorChoice choice = new TensorChoice(file, result.axis, settings.parameters());
     boolean plain = names.isEmpty() && beside == null && quantized.type == null;
     List<Tensor> chosen =

@@ -202,19 +202,18 @@ final class NormalizeJob {
    */
   void run(TensorWriter writer, TensorWriter added, Progress progress) throws IOException {
     addedBytes = added == null ? 0 : beside.tensor().bytes();
-    try (PieceWorker worker = new PieceWorker(normalizer, in, writer, beside, added, progress)) {
-      for (Tensor tensor : writer.order()) {
-        Tensor source = sources.get(tensor.name());
-        QuantizedTensor as = codes.get(tensor.name());
-        if (as != null) {
-          worker.quantize(source, norms.get(width(source)), as, tensor);
-        } else if (isChosen(source)) {
-          worker.normalize(source, axis, norms.get(width(source)), typeOf(source));
-        } else {
-          worker.copy(source);
-        }
+    PieceWorker worker = new PieceWorker(normalizer, in, writer, beside, added, progress);
+    for (Tensor tensor : writer.order()) {
+      Tensor source = sources.get(tensor.name());
+      if (!isChosen(source)) {
+        worker.copy(source);
+        continue;
       }
-      nonFinite = worker.nonFinite();
+      QuantizedTensor as = codes.get(tensor.name());
+      ElementType y = as == null ? typeOf(source) : null;
+      boolean isScales = as != null && !tensor.equals(as.codes());
+      Norm norm = norms.get(width(source));
+      nonFinite += worker.normalize(source, source.rows(axis), norm, y, quantized, isScales);
     }
   }
 

@@ -25,7 +25,7 @@ interface Normalizer extends AutoCloseable {
    * @param rows how many the tensor has, at least 1
    * @param sums whether the sums with a residual are wanted
    */
-  Pieces pieces(Norm norm, PieceShape shape, long rows, boolean sums);
+  List<? extends Piece> pieces(Norm norm, PieceShape shape, long rows, boolean sums);
 
   /** What has normalised the tensors, in a few words. */
   String describe(Norm norm, List<Tensor> tensors);
@@ -33,12 +33,4 @@ interface Normalizer extends AutoCloseable {
   /** Gives its memory back. */
   @Override
   void close();
-
-  /**
-   * Pieces of a tensor's rows.
-   *
-   * @param all the pieces
-   * @param rows how many fit into each
-   */
-  record Pieces(List<? extends Piece> all, long rows) {}
 }

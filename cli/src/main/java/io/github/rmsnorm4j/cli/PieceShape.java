@@ -1,10 +1,7 @@
 package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.ElementType;
-import io.github.rmsnorm4j.QuantizedRows;
 import io.github.rmsnorm4j.QuantizedType;
-import io.github.rmsnorm4j.Rows;
-import java.lang.foreign.MemorySegment;
 
 /**
  * What a tensor's rows are in memory, and what they become.
@@ -41,28 +38,6 @@ record PieceShape(
   long rowsIn(long bytes, long atMost) {
     long output = codes == null ? resultRow() : codeRow();
     return Math.clamp(bytes / Math.max(besideRow(), Math.max(xRow(), output)), 1, atMost);
-  }
-
-  Rows x(MemorySegment memory, long count) {
-    return Rows.of(memory, x, count, width);
-  }
-
-  /** Null where there are none. */
-  Rows beside(MemorySegment memory, long count) {
-    return beside == null ? null : Rows.of(memory, beside, count, width);
-  }
-
-  Rows y(MemorySegment memory, long count) {
-    return Rows.of(memory, y, count, width);
-  }
-
-  /** The scales of the rows are before their codes. */
-  QuantizedRows quantized(MemorySegment memory, long count) {
-    MemorySegment scales = memory.asSlice(0, scaleRow() * count);
-    MemorySegment bytes = memory.asSlice(scaleRow() * count, codeRow() * count);
-    return scaleRow() == 0
-        ? QuantizedRows.of(bytes, codes, count, width)
-        : QuantizedRows.of(bytes, scales, codes, count, width);
   }
 
   /** Bytes of the codes of a row. */

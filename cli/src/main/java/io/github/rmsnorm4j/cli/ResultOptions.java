@@ -46,11 +46,6 @@ final class ResultOptions {
       description = "No progress and no closing line.")
   private boolean quiet;
 
-  /** Refuses a name of a file that is empty. */
-  static void requireName(String argument, Path name) {
-    WrongUseException.requireName(argument, name, "a file");
-  }
-
   Progress progress(long bytes) {
     PrintWriter err = spec.commandLine().getErr();
     return new Progress(err, bytes, quiet ? () -> false : Terminal::isStandardError);

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.SequencedMap;
 import java.util.concurrent.Callable;
 import java.util.function.DoubleUnaryOperator;
 import java.util.stream.Collectors;
@@ -56,17 +55,6 @@ import picocli.CommandLine.Spec;
 final class Stats implements Callable<Integer> {
   /** A gap that is called one: a twentieth of an output's size. */
   private static final double MUCH = 0.05;
-
-  /** The quantiles, by their names in JSON. */
-  private static final SequencedMap<String, Double> PARTS = new LinkedHashMap<>();
-
-  static {
-    PARTS.put("least", 0.0);
-    PARTS.put("p5", 0.05);
-    PARTS.put("median", 0.5);
-    PARTS.put("p95", 0.95);
-    PARTS.put("greatest", 1.0);
-  }
 
   @Spec private CommandSpec spec;
 
@@ -194,7 +182,11 @@ final class Stats implements Callable<Integer> {
 
   private static Map<String, Double> five(Quantiles values, DoubleUnaryOperator of) {
     Map<String, Double> five = new LinkedHashMap<>();
-    PARTS.forEach((name, part) -> five.put(name, values.at(part, of)));
+    five.put("least", values.at(0, of));
+    five.put("p5", values.at(0.05, of));
+    five.put("median", values.at(0.5, of));
+    five.put("p95", values.at(0.95, of));
+    five.put("greatest", values.at(1, of));
     return five;
   }
 

@@ -94,7 +94,7 @@ class ArrowsTest {
         lines += Files.readAllLines(file).size();
       }
     }
-    assertThat(lines).isBetween(1L, 7400L);
+    assertThat(lines).isBetween(1L, 7120L);
   }
 
   private static Set<String> dependencies(String module) throws IOException {
