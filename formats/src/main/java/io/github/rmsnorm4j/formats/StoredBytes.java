@@ -32,13 +32,13 @@ final class StoredBytes implements Closeable {
   /** Null where the bytes are in memory. */
   private final FileChannel channel;
 
-  private final MemorySegment memory;
+  private final byte[] memory;
 
-  private StoredBytes(Path path, FileChannel channel, MemorySegment memory, long size) {
+  private StoredBytes(Path path, FileChannel channel, byte[] memory) throws IOException {
     this.path = path;
     this.channel = channel;
     this.memory = memory;
-    this.size = size;
+    this.size = channel == null ? memory.length : channel.size();
   }
 
   /**
@@ -46,15 +46,15 @@ final class StoredBytes implements Closeable {
    *
    * @param name stands for the file's path in messages
    */
-  static StoredBytes of(Path name, byte[] content) {
-    return new StoredBytes(name, null, MemorySegment.ofArray(content), content.length);
+  static StoredBytes of(Path name, byte[] content) throws IOException {
+    return new StoredBytes(name, null, content);
   }
 
   /** Opens a file; symbolic links to one are followed. */
   static StoredBytes open(Path path) throws IOException {
     FileChannel channel = openChannel(path);
     try {
-      return new StoredBytes(path, channel, null, channel.size());
+      return new StoredBytes(path, channel, null);
     } catch (Throwable e) {
       channel.close();
       throw e;
@@ -80,9 +80,11 @@ final class StoredBytes implements Closeable {
 
   /** The first bytes, with zeros behind them if the file has fewer. */
   byte[] start(int length) throws IOException {
-    byte[] start = new byte[length];
-    readFully(0, MemorySegment.ofArray(start).asSlice(0, Math.min(length, size)));
-    return start;
+    ByteBuffer start = ByteBuffer.allocate(length);
+    while (start.hasRemaining() && read(start, start.position()) >= 0) {
+      // A read may give fewer bytes than there are.
+    }
+    return start.array();
   }
 
   boolean startWith(byte[] magic) throws IOException {
@@ -102,10 +104,6 @@ final class StoredBytes implements Closeable {
 
   /** Fills the segment with the bytes of the file from a position on. */
   void readFully(long position, MemorySegment into) throws IOException {
-    if (channel == null) {
-      into.copyFrom(memory.asSlice(position, into.byteSize()));
-      return;
-    }
     for (long done = 0; done < into.byteSize(); ) {
       long length = Math.min(into.byteSize() - done, LARGEST_READ);
       int read = read(into.asSlice(done, length).asByteBuffer(), position + done);
@@ -138,6 +136,14 @@ final class StoredBytes implements Closeable {
   }
 
   private int read(ByteBuffer into, long position) throws IOException {
+    if (channel == null) {
+      int length = (int) Math.min(into.remaining(), size - position);
+      if (length <= 0) {
+        return -1;
+      }
+      into.put(memory, (int) position, length);
+      return length;
+    }
     try {
       return channel.read(into, position);
     } catch (IOException e) {
