@@ -3,7 +3,7 @@ package io.github.rmsnorm4j.cli;
 import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.models.NormSite;
 import io.github.rmsnorm4j.models.Projection;
-import io.github.rmsnorm4j.models.rewrite.Finding;
+import io.github.rmsnorm4j.models.rewrite.Compared;
 import io.github.rmsnorm4j.models.rewrite.LogitsProof;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
@@ -60,6 +60,11 @@ final class FoldText {
       text.add(
           "warning: some gains look otherwise than %s stores them, as that of %s; rmsnorm inspect shows them",
           rewriting.norms().family(), rewriting.doubtful().getFirst().name());
+    }
+    if (!rewriting.copies().isEmpty()) {
+      text.add(
+          "two sets of the same weights: %s is read, as transformers does; not copied: %s",
+          rewriting.weights(), String.join(", ", rewriting.copies()));
     }
     List<String> weights = rewriting.otherFiles().stream().filter(WEIGHTS).toList();
     if (!weights.isEmpty()) {
@@ -164,7 +169,7 @@ final class FoldText {
   private void addProof(Rewriting.Result proof) {
     add(
         "proof: each difference as a share of its bound, which is what the one rounding and float64 can cause; the largest must not exceed 1");
-    for (Finding finding : proof.findings()) {
+    for (Compared finding : proof.findings()) {
       String share = String.format(Locale.ROOT, "%.4g", finding.largest());
       lines.add(
           String.format(

@@ -29,55 +29,53 @@ record Listing(SortedMap<String, Path> files, List<String> folders, List<String>
   /**
    * Lists a folder.
    *
-   * @param goal named in messages
    * @throws RefusedException if an entry is neither a file nor a folder nor a link that is allowed
    */
-  static Listing of(Path model, Goal goal) throws IOException {
+  static Listing of(Path model) throws IOException {
     Listing listing = new Listing(new TreeMap<>(), new ArrayList<>(), new ArrayList<>());
     Path folder = model.toRealPath();
     try (Stream<Path> paths = Files.list(folder)) {
       for (Path path : paths.sorted().toList()) {
-        String name = path.getFileName().toString();
-        try {
-          listing.add(name, Files.isSymbolicLink(path) ? target(folder, path) : path);
-        } catch (RefusedException e) {
-          throw new RefusedException(
-              "%s cannot be %s: %s in it is %s"
-                  .formatted(model, goal, Printable.shortened(name), e.getMessage()));
-        }
+        listing.add(folder, path);
       }
     }
     return listing;
   }
 
-  private void add(String name, Path file) throws IOException {
-    if (name.indexOf('\ufffd') >= 0) {
-      throw new RefusedException("a name that is not in the encoding of this system");
-    }
+  private void add(Path folder, Path path) throws IOException {
+    String name = path.getFileName().toString();
+    Path file = Files.isSymbolicLink(path) ? target(folder, path) : path;
+    require(name.indexOf('\ufffd') < 0, name, "a name that is not in the encoding of this system");
     BasicFileAttributes all =
         Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    require(all.isDirectory() || all.isRegularFile(), name, "neither a file nor a folder");
     if (all.isDirectory()) {
       folders.add(name);
-    } else if (all.isRegularFile()) {
+    } else {
       files.put(name, file);
       states.add(all.size() + " " + all.lastModifiedTime() + " " + all.fileKey());
-    } else {
-      throw new RefusedException("neither a file nor a folder");
+    }
+  }
+
+  private static void require(boolean holds, String name, String what) throws RefusedException {
+    if (!holds) {
+      throw new RefusedException(Printable.shortened(name) + " in it is " + what);
     }
   }
 
   private static Path target(Path folder, Path link) throws IOException {
-    String to = Printable.shortened(Files.readSymbolicLink(link).toString());
-    Path file;
+    String name = link.getFileName().toString();
+    String what = "a link to " + Printable.shortened(Files.readSymbolicLink(link).toString());
+    Path file = folder;
     try {
       file = link.toRealPath();
     } catch (FileSystemException _) {
-      throw new RefusedException("a link to " + to + ", which cannot be reached");
+      require(false, name, what + ", which cannot be reached");
     }
-    if (!file.startsWith(folder) && !isBlob(folder, file)) {
-      throw new RefusedException(
-          "a link to " + to + ", which is outside of the folder: allowed are links to files in it");
-    }
+    require(
+        file.startsWith(folder) || isBlob(folder, file),
+        name,
+        what + ", which is outside of the folder: allowed are links to files in it");
     return file;
   }
 

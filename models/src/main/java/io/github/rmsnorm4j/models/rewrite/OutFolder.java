@@ -113,9 +113,9 @@ final class OutFolder implements Closeable {
   }
 
   void copy(InputStream content, String name) throws IOException {
-    Path file = folder.resolve(name);
     try (FileChannel to =
-        FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+        FileChannel.open(
+            folder.resolve(name), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       add(name);
       content.transferTo(Channels.newOutputStream(to));
       to.force(true);

@@ -6,6 +6,7 @@ import io.github.rmsnorm4j.models.ModelNorms;
 import io.github.rmsnorm4j.models.NormSite;
 import io.github.rmsnorm4j.models.Projection;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -29,24 +30,18 @@ final class Planner {
   private final ModelNorms model;
   private final Map<String, Tensor> tensors;
   private final Vectors vectors;
-  private final boolean untie;
+  private final Wish wish;
   private final Map<String, Edit> edits = new LinkedHashMap<>();
-  private Optional<Tensor> added = Optional.empty();
 
   /** The norms that use a tensor, as their own or as one that takes their output. */
   private final Map<String, List<String>> uses = new HashMap<>();
 
-  /**
-   * Begins a plan.
-   *
-   * @param tensors those of the model, by name
-   * @param untie whether a tied head may become a matrix of its own
-   */
-  Planner(ModelNorms model, Map<String, Tensor> tensors, Vectors vectors, boolean untie) {
+  /** Begins a plan, with the tensors of the model by name. */
+  Planner(ModelNorms model, Map<String, Tensor> tensors, Vectors vectors, Wish wish) {
     this.model = model;
     this.tensors = tensors;
     this.vectors = vectors;
-    this.untie = untie;
+    this.wish = wish;
     for (NormSite site : model.norms()) {
       for (String tensor : changed(site)) {
         uses.computeIfAbsent(tensor, _ -> new ArrayList<>()).add(site.name());
@@ -62,51 +57,51 @@ final class Planner {
         .toList();
   }
 
-  Plan plan(Goal goal) throws IOException {
-    boolean convert = goal == Goal.CONVERT;
+  RewritingPlan plan() throws IOException {
+    boolean convert = wish.goal() == Goal.CONVERT;
     Optional<String> refused = convert ? notConverted() : Optional.empty();
     refused = refused.or(this::unknown);
     if (refused.isPresent()) {
-      throw new RefusedException("cannot be %s: %s".formatted(goal, refused.get()));
+      throw new RefusedException(refused.get());
     }
     List<NormOutcome> norms = new ArrayList<>();
     for (NormSite site : model.norms()) {
-      norms.add(fold(site, goal));
+      norms.add(fold(site));
     }
-    if (convert && model.tied()) {
-      head();
+    if (convert) {
+      if (model.tied()) {
+        head();
+      }
+      center();
     }
     // The embedding itself never takes a gain, so a head that takes one is no longer tied.
     boolean untied = model.tied() && edits.containsKey(model.ownHead());
-    if (convert) {
-      center();
-    }
-    return new Plan(
-        norms, edits, untied, added, convert ? model.convertedType() : Optional.empty());
+    return new RewritingPlan(
+        norms,
+        edits,
+        untied,
+        untied && !tensors.containsKey(model.ownHead()) ? Optional.of(ownHead()) : Optional.empty(),
+        convert ? model.convertedType() : Optional.empty());
   }
 
+  /** Nothing can go into a tensor without elements, a marker that some programs add. */
   private Optional<String> unknown() {
-    // Nothing can go into a tensor without elements, a marker that some programs add.
     List<String> unknown =
         model.unknown().stream().filter(name -> tensors.get(name).elements() > 0).toList();
+    String count = unknown.size() == 1 ? "the only such tensor" : unknown.size() + " such tensors";
     return unknown.stream()
         .findFirst()
         .map(
             name ->
                 "the rules of %s do not cover %s (%s), and a norm's output may go there"
-                    .formatted(
-                        model.family(),
-                        name,
-                        unknown.size() == 1
-                            ? "the only such tensor"
-                            : unknown.size() + " such tensors"));
+                    .formatted(model.family(), name, count));
   }
 
   private Optional<String> notConverted() {
     if (model.notConverted().isPresent()) {
       return model.notConverted();
     }
-    if (model.tied() && !untie) {
+    if (model.tied() && !wish.untie()) {
       return Optional.of(
           "the head is the token embedding, which is centered, and the head must not be: --untie"
               + " gives the head a matrix of its own");
@@ -127,13 +122,13 @@ final class Planner {
         .findFirst();
   }
 
-  private NormOutcome fold(NormSite site, Goal goal) throws IOException {
+  private NormOutcome fold(NormSite site) throws IOException {
     if (site.keptBecause().isPresent()) {
       return new NormOutcome(site, Fate.KEPT, site.keptBecause().get());
     }
     double offset = site.spec().gainOffset();
-    boolean gain = differs(site.gain(), 1 - offset, goal);
-    boolean bias = differs(site.bias(), 0, goal);
+    boolean gain = differs(site.gain(), 1 - offset);
+    boolean bias = differs(site.bias(), 0);
     if (!gain && !bias) {
       return new NormOutcome(site, Fate.PLAIN, "it has no gain and no bias to fold");
     }
@@ -165,11 +160,10 @@ final class Planner {
   }
 
   /** Whether a gain or a bias does something. Of a model that computes NaN nothing can be kept. */
-  private boolean differs(Optional<String> tensor, double plain, Goal goal) throws IOException {
+  private boolean differs(Optional<String> tensor, double plain) throws IOException {
     double[] vector = tensor.isPresent() ? vectors.of(tensor.get()) : new double[0];
     if (!DoubleStream.of(vector).allMatch(Double::isFinite)) {
-      throw new RefusedException(
-          "cannot be %s: %s has numbers that are not finite".formatted(goal, tensor.get()));
+      throw new RefusedException(tensor.get() + " has numbers that are not finite");
     }
     return DoubleStream.of(vector).anyMatch(value -> value != plain);
   }
@@ -185,7 +179,7 @@ final class Planner {
         return Optional.of(
             consumer.weight() + " has no bias, which would take the norm's bias: it keeps both");
       }
-      if (isTiedHead(consumer) && !untie) {
+      if (isTiedHead(consumer) && !wish.untie()) {
         return Optional.of(
             "the head is also the token embedding (--untie gives it a matrix of its own)");
       }
@@ -215,18 +209,23 @@ final class Planner {
 
   /** A matrix of its own for a tied head: the embedding as it is stored, not centered. */
   private String head() throws RefusedException {
-    Tensor copied = tensors.get(model.head().orElseThrow().weight());
-    Tensor own = new Tensor(model.ownHead(), copied.dtype(), copied.shape());
-    Tensor stored = tensors.get(own.name());
-    if (stored != null && !stored.equals(own)) {
+    Tensor own = ownHead();
+    String embedding = model.head().orElseThrow().weight();
+    Tensor stored = tensors.getOrDefault(own.name(), own);
+    if (!stored.equals(own)) {
       throw new RefusedException(
-          "cannot be untied: it has %s, which is not as %s is".formatted(stored, copied));
+          "the head cannot be untied: it has %s, which is not as %s is"
+              .formatted(stored, tensors.get(embedding)));
     }
-    added = stored == null ? Optional.of(own) : Optional.empty();
-    Edit copy = new Edit(copied.name(), List.of());
     double scale = model.headScale();
-    edits.putIfAbsent(own.name(), scale == 1 ? copy : copy.then(new Edit.Scale(scale)));
+    edits.putIfAbsent(
+        own.name(), new Edit(embedding, scale == 1 ? List.of() : List.of(new Edit.Scale(scale))));
     return own.name();
+  }
+
+  private Tensor ownHead() {
+    Tensor copied = tensors.get(model.head().orElseThrow().weight());
+    return new Tensor(model.ownHead(), copied.dtype(), copied.shape());
   }
 
   /** All that is added to the residual stream loses its mean. */

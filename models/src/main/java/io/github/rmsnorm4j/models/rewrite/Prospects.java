@@ -1,7 +1,6 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 import io.github.rmsnorm4j.models.NormSite;
-import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * What {@code fold} and {@code convert} would do with a model.
@@ -33,46 +33,50 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
     if (!Files.isDirectory(model)) {
       return new Prospects(Map.of(), Optional.of(ONLY_READ), "no, " + ONLY_READ);
     }
-    Answer fold = Answer.of(model, new Wish(Goal.FOLD, map, false, true));
-    Answer untied = Answer.of(model, new Wish(Goal.FOLD, map, true, true));
+    String convert;
+    try (Rewriting rewriting = Rewriting.open(model, new Wish(Goal.CONVERT, map, true, true))) {
+      convert = rewriting.untied() ? untie(rewriting) : "yes, LayerNorm can become RMSNorm";
+    } catch (RefusedException e) {
+      convert = "no, " + e.reason();
+    }
+    RefusedException refused = null;
+    // A model that cannot be untied is folded as it is.
+    for (boolean untie : new boolean[] {true, false}) {
+      try (Rewriting rewriting = Rewriting.open(model, new Wish(Goal.FOLD, map, untie, true))) {
+        return new Prospects(fold(rewriting), Optional.empty(), convert);
+      } catch (RefusedException e) {
+        refused = e;
+      }
+    }
+    return new Prospects(Map.of(), Optional.of(refused.reason()), convert);
+  }
+
+  private static Map<String, String> fold(Rewriting rewriting) {
+    Predicate<NormSite> ofTied =
+        site ->
+            rewriting.untied() && site.consumers().contains(rewriting.norms().head().orElseThrow());
+    List<NormSite> doubtful = rewriting.doubtful().stream().filter(ofTied.negate()).toList();
+    boolean shifted = rewriting.isShifted(doubtful);
     Map<String, String> texts = new HashMap<>();
-    for (int i = 0; i < fold.norms.size(); i++) {
-      NormOutcome norm = fold.norms.get(i);
-      // A model that cannot be untied is folded as it is.
-      NormOutcome other = untied.norms.isEmpty() ? norm : untied.norms.get(i);
+    for (NormOutcome norm : rewriting.outcomes()) {
+      String folded =
+          ofTied.test(norm.site())
+              ? untie(rewriting)
+              : shifted && doubtful.contains(norm.site()) ? "only with --trust-gains" : "yes";
       texts.put(
           norm.site().name(),
           switch (norm.fate()) {
-            case FOLDED -> fold.doubtful.contains(norm.site()) ? "only with --trust-gains" : "yes";
+            case FOLDED -> folded;
             case PLAIN -> "not needed, " + norm.reason();
-            case KEPT -> other.fate() == Fate.FOLDED ? untied.untie : "no, " + other.reason();
+            case KEPT -> "no, " + norm.reason();
           });
     }
-    boolean tied = Answer.of(model, new Wish(Goal.CONVERT, map, false, true)).refused.isEmpty();
-    Answer convert = Answer.of(model, new Wish(Goal.CONVERT, map, true, true));
-    return new Prospects(
-        texts,
-        fold.refused,
-        tied
-            ? "yes, LayerNorm can become RMSNorm"
-            : convert.refused.map(reason -> "no, " + reason).orElse(convert.untie));
+    return texts;
   }
 
-  /** The answer to a wish: why it is refused, or else what happens, and how a head is untied. */
-  private record Answer(
-      Optional<String> refused, List<NormOutcome> norms, List<NormSite> doubtful, String untie) {
-    static Answer of(Path model, Wish wish) throws IOException {
-      try (Rewriting rewriting = Rewriting.open(model, wish)) {
-        String copy =
-            rewriting.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
-        String untie = "only with --untie, because the head is also the token embedding" + copy;
-        List<NormSite> doubtful = rewriting.isShifted() ? rewriting.doubtful() : List.of();
-        return new Answer(Optional.empty(), rewriting.outcomes(), doubtful, untie);
-      } catch (RefusedException e) {
-        String reason = e.getMessage().replaceFirst(".*?cannot be " + wish.goal() + ": ", "");
-        return new Answer(Optional.of(reason), List.of(), List.of(), "");
-      }
-    }
+  private static String untie(Rewriting rewriting) {
+    return "only with --untie, because the head is also the token embedding"
+        + rewriting.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
   }
 
   /**

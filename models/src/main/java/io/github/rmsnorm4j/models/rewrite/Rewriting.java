@@ -19,10 +19,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.LongConsumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
  * Rewrites a model in a folder of Hugging Face: folds its norms, or converts it from LayerNorm to
@@ -50,7 +50,7 @@ public final class Rewriting implements Closeable {
    * @param notRun why the whole model was not run, if it was not
    */
   public record Result(
-      RoundingCount rounding, List<Finding> findings, Optional<LogitsProof> whole, String notRun) {
+      RoundingCount rounding, List<Compared> findings, Optional<LogitsProof> whole, String notRun) {
     /** {@return what differs too much, so that nothing was put in place; empty if nothing does} */
     public Optional<String> difference() {
       return findings.stream()
@@ -64,36 +64,39 @@ public final class Rewriting implements Closeable {
   private final Wish wish;
   private final StoredModel model;
   private final Listing listing;
+  private final ResultWriter writer;
   private final ModelNorms norms;
-  private final Plan plan;
+  private final RewritingPlan plan;
   private final List<NormSite> doubtful;
 
-  private Rewriting(Wish wish, StoredModel model, Listing listing, UnaryOperator<Plan> altered)
+  private Rewriting(
+      Wish wish, StoredModel model, Listing listing, UnaryOperator<RewritingPlan> altered)
       throws IOException {
     this.wish = wish;
     this.model = model;
     this.listing = listing;
+    TensorFile file = model.tensors();
+    writer = new ResultWriter(file, listing);
     Inspection inspection = Inspection.of(model, wish.map);
     norms = inspection.model();
-    try {
-      TensorFile file = model.tensors();
-      Map<String, Tensor> tensors =
-          file.tensors().stream().collect(Collectors.toMap(Tensor::name, tensor -> tensor));
-      Planner planner =
-          new Planner(norms, tensors, name -> StoredMatrix.vector(file, name), wish.untie);
-      plan = altered.apply(planner.plan(wish.goal));
-      doubtful =
-          IntStream.range(0, norms.norms().size())
-              .filter(i -> plan.norms().get(i).fate() == Fate.FOLDED)
-              .mapToObj(inspection.norms()::get)
-              .filter(InspectedNorm::isDoubtful)
-              .map(InspectedNorm::site)
-              .toList();
-      if (!wish.trustGains && isShifted()) {
-        throw shifted();
-      }
-    } catch (RefusedException e) {
-      throw new RefusedException(model.path() + " " + e.getMessage());
+    Map<String, Tensor> tensors =
+        file.tensors().stream().collect(Collectors.toMap(Tensor::name, tensor -> tensor));
+    plan =
+        altered.apply(
+            new Planner(norms, tensors, name -> StoredMatrix.vector(file, name), wish).plan());
+    Set<NormSite> folded =
+        plan.norms().stream()
+            .filter(norm -> norm.fate() == Fate.FOLDED)
+            .map(NormOutcome::site)
+            .collect(Collectors.toSet());
+    doubtful =
+        inspection.norms().stream()
+            .filter(InspectedNorm::isDoubtful)
+            .map(InspectedNorm::site)
+            .filter(folded::contains)
+            .toList();
+    if (!wish.trustGains && isShifted(doubtful)) {
+      throw shifted();
     }
   }
 
@@ -101,7 +104,7 @@ public final class Rewriting implements Closeable {
    * Whether half of the norms at one place in the layers are doubtful. Fewer may be so by training.
    * With 1 + g in place of g the result would be equal to the model as it was read, and wrong.
    */
-  boolean isShifted() {
+  boolean isShifted(List<NormSite> doubtful) {
     Map<String, Long> all = places(norms.norms());
     return places(doubtful).entrySet().stream()
         .anyMatch(place -> 2 * place.getValue() >= all.get(place.getKey()));
@@ -115,15 +118,14 @@ public final class Rewriting implements Closeable {
   private RefusedException shifted() {
     NormSite first = doubtful.getFirst();
     boolean less = first.spec().gainOffset() != 0;
-    String message =
-        "cannot be %s: %s looks like %s%s, where %s stores %s; see rmsnorm inspect, and --trust-gains";
-    String gain = first.gain().orElseThrow();
-    int all = doubtful.size();
-    String others = all == 1 ? "" : " (as %s such norms do)".formatted(all);
-    String looks = less ? "g" : "g - 1";
-    String stores = less ? "g - 1" : "g";
     return new RefusedException(
-        message.formatted(wish.goal, gain, looks, others, norms.family(), stores));
+        "%s looks like %s%s, where %s stores %s; see rmsnorm inspect, and --trust-gains"
+            .formatted(
+                first.gain().orElseThrow(),
+                less ? "g" : "g - 1",
+                doubtful.size() == 1 ? "" : " (as %s such norms do)".formatted(doubtful.size()),
+                norms.family(),
+                less ? "g - 1" : "g"));
   }
 
   /**
@@ -140,7 +142,8 @@ public final class Rewriting implements Closeable {
   }
 
   /** As {@link #open(Path, Wish)}, with a plan that is altered. */
-  static Rewriting open(Path folder, Wish wish, UnaryOperator<Plan> altered) throws IOException {
+  static Rewriting open(Path folder, Wish wish, UnaryOperator<RewritingPlan> altered)
+      throws IOException {
     if (!Files.exists(folder)) {
       throw new NoSuchFileException(folder.toString(), null, "there is no such folder");
     }
@@ -149,34 +152,17 @@ public final class Rewriting implements Closeable {
           folder,
           "is a file; a folder of Hugging Face can be %s, GGUF is only read".formatted(wish.goal));
     }
-    Listing listing = Listing.of(folder, wish.goal);
-    requireOneSet(folder, listing, wish.goal);
-    StoredModel model = StoredModel.open(folder);
     try {
-      return new Rewriting(wish, model, listing, altered);
-    } catch (Throwable e) {
-      model.close();
-      throw e;
-    }
-  }
-
-  /** Of two sets of weights only one would be rewritten, and programs differ in which they read. */
-  private static void requireOneSet(Path folder, Listing listing, Goal goal)
-      throws RefusedException {
-    String whole = "model.safetensors";
-    // Of the names, the index comes last.
-    Optional<String> other =
-        listing.files().keySet().stream()
-            .filter(
-                name ->
-                    name.matches(
-                        "model(-\\d+-of-\\d+\\.safetensors|\\.safetensors\\.index\\.json)"))
-            .reduce((_, last) -> last)
-            .filter(_ -> listing.files().containsKey(whole));
-    if (other.isPresent()) {
-      throw new RefusedException(
-          "%s cannot be %s: it has two sets of weights, %s and %s: keep one of them in the folder"
-              .formatted(folder, goal, whole, other.get()));
+      Listing listing = Listing.of(folder);
+      StoredModel model = StoredModel.open(folder);
+      try {
+        return new Rewriting(wish, model, listing, altered);
+      } catch (Throwable e) {
+        model.close();
+        throw e;
+      }
+    } catch (RefusedException e) {
+      throw new RefusedException(folder, wish.goal, e);
     }
   }
 
@@ -212,7 +198,17 @@ public final class Rewriting implements Closeable {
 
   /** {@return the names of the files that hold no tensors of the model, which are copied} */
   public List<String> otherFiles() {
-    return ResultWriter.otherFiles(listing, model.tensors());
+    return writer.others;
+  }
+
+  /** {@return the name of the file of weights that is read, or of the index of several} */
+  public String weights() {
+    return model.tensors().path().getFileName().toString();
+  }
+
+  /** {@return the names of the files with a second copy of the weights, which are not copied} */
+  public List<String> copies() {
+    return writer.copies;
   }
 
   /**
@@ -253,27 +249,29 @@ public final class Rewriting implements Closeable {
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
-    requireUnchanged();
-    if (assumedCopy().isPresent()) {
-      requireOneHead(assumedCopy().get());
-    }
-    ResultWriter writer = new ResultWriter(model.tensors(), listing, norms, plan);
-    try (OutFolder to = new OutFolder(model.path(), out)) {
-      RoundingCount rounding = writer.write(to, progress);
-      Result result =
-          prove
-              ? compared(to.folder(), rounding, progress)
-              : new Result(rounding, List.of(), Optional.empty(), "");
+    try {
       requireUnchanged();
-      if (result.difference().isEmpty()) {
-        to.putInPlace();
+      requireOneHead();
+      Map<String, String> edited = writer.edited(norms, plan);
+      try (OutFolder to = new OutFolder(model.path(), out)) {
+        RoundingCount rounding = writer.write(to, edited, plan, progress);
+        Result result =
+            prove
+                ? compared(to.folder(), rounding, progress)
+                : new Result(rounding, List.of(), Optional.empty(), "");
+        requireUnchanged();
+        if (result.difference().isEmpty()) {
+          to.putInPlace();
+        }
+        return result;
       }
-      return result;
+    } catch (RefusedException e) {
+      throw new RefusedException(model.path(), wish.goal, e);
     }
   }
 
   private void requireUnchanged() throws IOException {
-    if (!Listing.of(model.path(), wish.goal).equals(listing)) {
+    if (!Listing.of(model.path()).equals(listing)) {
       throw new FileSystemException(model.path().toString(), null, "was changed while it was read");
     }
   }
@@ -286,24 +284,26 @@ public final class Rewriting implements Closeable {
     return Optional.of(norms.ownHead()).filter(_ -> plan.untied() && plan.added().isEmpty());
   }
 
-  private void requireOneHead(String head) throws IOException {
-    String source = plan.edits().get(head).source();
+  private void requireOneHead() throws IOException {
     TensorFile file = model.tensors();
-    if (!StoredMatrix.sameBytes(file, file.tensor(source), file, file.tensor(head))) {
-      throw new RefusedException(
-          "%s cannot be %s: %s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
-              .formatted(model.path(), wish.goal, head, source));
+    for (String head : assumedCopy().stream().toList()) {
+      String source = plan.edits().get(head).source();
+      if (!StoredMatrix.sameBytes(file, file.tensor(source), file, file.tensor(head))) {
+        throw new RefusedException(
+            "%s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
+                .formatted(head, source));
+      }
     }
   }
 
   private Result compared(Path written, RoundingCount rounding, LongConsumer progress)
       throws IOException {
-    List<Finding> findings;
+    List<Compared> findings;
     try (StoredModel result = StoredModel.open(written)) {
-      Comparison.Side before = new Comparison.Side(norms, model.tensors(), progress);
+      MatrixProof.Side before = new MatrixProof.Side(norms, model.tensors(), progress);
       ModelNorms after = result.norms(wish.map);
       findings =
-          new Comparison(before, new Comparison.Side(after, result.tensors(), progress))
+          new MatrixProof(before, new MatrixProof.Side(after, result.tensors(), progress))
               .findings(wish.goal == Goal.CONVERT, wish.map.isPresent());
     }
     Optional<String> notRun = LayerwiseLogits.unsupported(model.path());

@@ -30,17 +30,17 @@ import java.util.stream.Stream;
  * float64 sum of n products differs by at most {@code (n + 16) 2^-52} times the sum of their
  * absolute values.
  */
-final class Comparison {
+final class MatrixProof {
   /** The float64 error of a sum of products, for each term. */
   private static final double TERM = 0x1p-52;
 
   private final Side before;
   private final Side after;
-  private final Finding norms = new Finding("norms, with their epsilon");
-  private final Finding matrices = new Finding("elements of W diag(g)");
-  private final Finding biases = new Finding("elements of b + W beta");
-  private final Finding stream = new Finding("elements of what is added to the stream");
-  private final Finding copies = new Finding("tensors that keep their bytes");
+  private final Compared norms = new Compared("norms, with their epsilon");
+  private final Compared matrices = new Compared("elements of W diag(g)");
+  private final Compared biases = new Compared("elements of b + W beta");
+  private final Compared stream = new Compared("elements of what is added to the stream");
+  private final Compared copies = new Compared("tensors that keep their bytes");
 
   /** The tensors that are compared otherwise than byte for byte. */
   private final Set<String> compared = new HashSet<>();
@@ -86,7 +86,7 @@ final class Comparison {
     }
   }
 
-  Comparison(Side before, Side after) {
+  MatrixProof(Side before, Side after) {
     this.before = before;
     this.after = after;
   }
@@ -98,7 +98,7 @@ final class Comparison {
    * @param mapped whether a map describes the model's norms: it takes those of a converted result
    *     for LayerNorm, too
    */
-  List<Finding> findings(boolean converted, boolean mapped) throws IOException {
+  List<Compared> findings(boolean converted, boolean mapped) throws IOException {
     List<NormSite> sites = before.norms.norms();
     List<NormSite> others = after.norms.norms();
     if (sites.size() != others.size()) {

@@ -1,13 +1,13 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 /** One thing that a proof compares, in all its places: the largest difference of its bound. */
-public final class Finding {
+public final class Compared {
   private final String what;
   private long count;
   private double largest;
   private String where = "";
 
-  Finding(String what) {
+  Compared(String what) {
     this.what = what;
   }
 

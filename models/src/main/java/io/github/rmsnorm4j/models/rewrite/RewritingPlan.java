@@ -14,7 +14,7 @@ import java.util.Optional;
  * @param added the tensor of the result that the model does not have: that head
  * @param modelType the new {@code model_type}, if it changes
  */
-record Plan(
+record RewritingPlan(
     List<NormOutcome> norms,
     Map<String, Edit> edits,
     boolean untied,
