@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonParseException;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
 import io.github.rmsnorm4j.formats.FormatException;
@@ -18,40 +19,25 @@ import java.nio.file.Path;
  * other characters stay: the order of the fields, the indentation, and how numbers are written.
  */
 final class EditedSettings {
-  /** Python also writes numbers that are not finite. */
+  /** Python also writes numbers that are not finite. Of a name that is there twice none is set. */
   private static final JsonFactory JSON =
-      JsonFactory.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).build();
+      JsonFactory.builder()
+          .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+          .build();
 
   private final Path file;
   private String text;
 
   EditedSettings(Path file) throws IOException {
-    this(file, read(file));
+    this(file, Files.readString(file));
   }
 
-  private static String read(Path file) throws IOException {
-    String text = Files.readString(file);
-    if (text.startsWith("\ufeff")) {
-      throw new FormatException(file, "has to be changed, but begins with a byte order mark");
-    }
-    return text;
-  }
-
-  EditedSettings(Path file, String text) throws IOException {
+  EditedSettings(Path file, String text) throws FormatException {
     this.file = file;
     this.text = text;
-    requireOneOfEach();
-  }
-
-  /** Where a name is there twice, the field to set is not clear. */
-  private void requireOneOfEach() throws IOException {
-    try (JsonParser json = JSON.createParser(text)) {
-      json.enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
-      while (json.nextToken() != null) {
-        // The parser looks.
-      }
-    } catch (JsonParseException e) {
-      throw new FormatException(file, "has to be changed, but: " + e.getOriginalMessage());
+    if (text.startsWith("\ufeff")) {
+      throw new FormatException(file, "has to be changed, but begins with a byte order mark");
     }
   }
 
@@ -71,46 +57,49 @@ final class EditedSettings {
     for (String name : path) {
       field = field.appendProperty(name);
     }
-    JsonPointer object = field.head();
+    String edited = null;
     int open = 0;
     try (JsonParser json = JSON.createParser(text)) {
       for (JsonToken token = json.nextToken(); token != null; token = json.nextToken()) {
         JsonPointer at = json.getParsingContext().pathAsPointer();
-        if (token == JsonToken.FIELD_NAME) {
-          continue;
-        }
         int start = offset(json.currentTokenLocation());
-        if (at.equals(field)) {
+        if (edited != null || token == JsonToken.FIELD_NAME) {
+          continue;
+        } else if (at.equals(field)) {
           json.skipChildren();
           json.finishToken();
-          text = text.substring(0, start) + value + text.substring(offset(json.currentLocation()));
-          return;
-        } else if (at.equals(object) && token == JsonToken.START_OBJECT) {
+          edited =
+              text.substring(0, start) + value + text.substring(offset(json.currentLocation()));
+        } else if (at.equals(field.head()) && token == JsonToken.START_OBJECT) {
           open = offset(json.currentLocation());
-        } else if (at.equals(object) && token == JsonToken.END_OBJECT) {
-          add(quoted(path[path.length - 1]), value, open, start);
-          return;
+        } else if (at.equals(field.head()) && token == JsonToken.END_OBJECT) {
+          edited = added(quoted(path[path.length - 1]), value, open, start);
         } else if (token == JsonToken.START_ARRAY) {
           // A pointer does not tell a place in a list from a field whose name is a number.
           json.skipChildren();
         }
       }
+    } catch (JsonParseException e) {
+      throw new FormatException(file, "has to be changed, but: " + e.getOriginalMessage());
     }
-    throw new FormatException(file, "has no object " + object);
+    if (edited == null) {
+      throw new FormatException(file, "has no object " + field.head());
+    }
+    text = edited;
   }
 
   private static int offset(JsonLocation location) {
     return (int) location.getCharOffset();
   }
 
-  /** Adds a field to an object, as its others are written. */
-  private void add(String name, String value, int open, int close) {
+  /** The text with a field more in an object, as its others are written. */
+  private String added(String name, String value, int open, int close) {
     String fields = text.substring(open, close);
     int indent = fields.length() - fields.stripLeading().length();
     int end = open + fields.stripTrailing().length();
     String before = fields.isBlank() ? "" : "," + fields.substring(0, indent);
     String colon = indent == 0 || fields.isBlank() ? ":" : ": ";
-    text = text.substring(0, end) + before + name + colon + value + text.substring(end);
+    return text.substring(0, end) + before + name + colon + value + text.substring(end);
   }
 
   @Override

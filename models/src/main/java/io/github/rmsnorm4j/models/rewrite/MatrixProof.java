@@ -14,7 +14,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongConsumer;
-import java.util.stream.Stream;
 
 /**
  * Compares a model with a result that was made from it, both as they are stored. It knows the goal
@@ -52,35 +51,30 @@ final class MatrixProof {
       progress.accept(matrix.tensor.bytes());
       return matrix;
     }
-  }
 
-  /** {@code A n + c}: a norm of one side, and a matrix that takes its output. */
-  private static final class Taken {
-    final StoredMatrix w;
-    final boolean inputsFirst;
-    final double[] g;
-    final double[] c;
-
-    /** The largest that a partial sum of an element of c may be. */
-    final double[] sums;
-
-    Taken(Side side, NormSite site, Projection matrix, Arena arena) throws IOException {
-      w = side.matrix(matrix.weight(), arena);
-      inputsFirst = matrix.inputsFirst();
+    private Taken taken(NormSite site, Projection matrix, Arena arena) throws IOException {
+      StoredMatrix w = matrix(matrix.weight(), arena);
+      boolean inputsFirst = matrix.inputsFirst();
       int inputs = inputsFirst ? w.rows : w.columns;
-      double scale =
-          side.norms.head().filter(matrix::equals).isPresent() ? side.norms.headScale() : 1;
+      double scale = norms.head().filter(matrix::equals).isPresent() ? norms.headScale() : 1;
       double offset = site.spec().gainOffset();
-      g = StoredMatrix.vector(side.tensors, site.gain(), 1 - offset, inputs);
+      double[] g = StoredMatrix.vector(tensors, site.gain(), 1 - offset, inputs);
       Arrays.setAll(g, i -> scale * (g[i] + offset));
-      double[] beta = StoredMatrix.vector(side.tensors, site.bias(), 0, inputs);
+      double[] beta = StoredMatrix.vector(tensors, site.bias(), 0, inputs);
       Arrays.setAll(beta, i -> scale * beta[i]);
       int outputs = inputsFirst ? w.columns : w.rows;
-      c = StoredMatrix.vector(side.tensors, matrix.bias(), 0, outputs);
-      sums = Arrays.stream(c).map(Math::abs).toArray();
+      double[] c = StoredMatrix.vector(tensors, matrix.bias(), 0, outputs);
+      double[] sums = Arrays.stream(c).map(Math::abs).toArray();
       w.addProduct(beta, inputsFirst, c, sums);
+      return new Taken(w, inputsFirst, g, c, sums);
     }
+  }
 
+  /**
+   * {@code A n + c}: a norm of one side, and a matrix that takes its output. The sums are the
+   * largest that a partial sum of an element of c may be.
+   */
+  private record Taken(StoredMatrix w, boolean inputsFirst, double[] g, double[] c, double[] sums) {
     double gain(int row, int column) {
       return g[inputsFirst ? row : column];
     }
@@ -112,12 +106,12 @@ final class MatrixProof {
       norms.add(spec.equals(others.get(i).spec()) ? 0 : 1, 0, site.name());
       // A norm whose output goes elsewhere, too, keeps its bytes, and so do its matrices.
       boolean numbers = !site.consumers().isEmpty();
-      for (String name : Planner.changed(site)) {
+      for (String name : RewritingPlan.changed(site)) {
         Tensor tensor = before.tensors.tensor(name);
         numbers &= tensor.dtype().elementType().isPresent() && tensor.shape().size() <= 2;
       }
       if (numbers) {
-        compared.addAll(Planner.changed(site));
+        compared.addAll(RewritingPlan.changed(site));
         for (int j = 0; j < site.consumers().size(); j++) {
           compareMatrix(site, others.get(i), j);
         }
@@ -129,16 +123,16 @@ final class MatrixProof {
       compareStream();
     }
     compareCopies();
-    return Stream.of(norms, matrices, biases, stream, copies)
-        .filter(finding -> finding != stream || converted)
-        .toList();
+    return converted
+        ? List.of(norms, matrices, biases, stream, copies)
+        : List.of(norms, matrices, biases, copies);
   }
 
   private void compareMatrix(NormSite site, NormSite other, int consumer) throws IOException {
     Projection matrix = site.consumers().get(consumer);
     try (Arena arena = Arena.ofConfined()) {
-      Taken x = new Taken(before, site, matrix, arena);
-      Taken y = new Taken(after, other, other.consumers().get(consumer), arena);
+      Taken x = before.taken(site, matrix, arena);
+      Taken y = after.taken(other, other.consumers().get(consumer), arena);
       requireSame(x.w.tensor, y.w.tensor);
       for (int row = 0; row < x.w.rows; row++) {
         for (int column = 0; column < x.w.columns; column++) {

@@ -98,14 +98,14 @@ final class ResultWriter {
   /** The texts of the files that change, by name. */
   Map<String, String> edited(ModelNorms norms, RewritingPlan plan) throws IOException {
     Map<String, String> texts = new HashMap<>();
-    if (plan.untied() || plan.modelType().isPresent()) {
+    if (plan.untied || plan.modelType.isPresent()) {
       Path file = files.get(CONFIG);
       EditedSettings config = new EditedSettings(file);
-      for (String setting : plan.untied() ? norms.untiedSettings() : List.<String>of()) {
+      for (String setting : plan.untied ? norms.untiedSettings() : List.<String>of()) {
         config.set("false", setting.split("\\."));
       }
-      if (plan.modelType().isPresent()) {
-        config.set(EditedSettings.quoted(plan.modelType().get()), "model_type");
+      if (plan.modelType.isPresent()) {
+        config.set(EditedSettings.quoted(plan.modelType.get()), "model_type");
         if (JsonFile.read(file).get("architectures") instanceof List<?> names) {
           List<String> own =
               names.stream().map(name -> EditedSettings.quoted("Rmsnorm4j" + name)).toList();
@@ -114,8 +114,8 @@ final class ResultWriter {
       }
       texts.put(CONFIG, config.toString());
     }
-    if (model instanceof ShardedFile sharded && plan.added().isPresent()) {
-      Tensor head = plan.added().get();
+    if (model instanceof ShardedFile sharded && plan.added.isPresent()) {
+      Tensor head = plan.added.get();
       EditedSettings index = new EditedSettings(files.get(name(sharded)));
       String size = sharded.indexMetadata().getOrDefault("total_size", "");
       if (size.matches("\\d{1,18}")) {
@@ -139,12 +139,12 @@ final class ResultWriter {
         to.copy(content, name);
       }
     }
-    EditedTensors numbers = new EditedTensors(model, plan.edits(), progress);
+    EditedTensors numbers = new EditedTensors(model, plan.edits, progress);
     for (SafetensorsFile shard : shards) {
       Path file = to.folder().resolve(name(shard));
       // A tensor that is added goes behind those of the last shard.
-      boolean like = plan.added().isEmpty() || shard != shards.getLast();
-      List<Tensor> more = Stream.concat(shard.tensors().stream(), plan.added().stream()).toList();
+      boolean like = plan.added.isEmpty() || shard != shards.getLast();
+      List<Tensor> more = Stream.concat(shard.tensors().stream(), plan.added.stream()).toList();
       try (TensorWriter writer =
           like
               ? TensorWriter.like(file, shard, false)

@@ -21,7 +21,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.LongConsumer;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /**
@@ -66,12 +65,10 @@ public final class Rewriting implements Closeable {
   private final Listing listing;
   private final ResultWriter writer;
   private final ModelNorms norms;
-  private final RewritingPlan plan;
+  final RewritingPlan plan;
   private final List<NormSite> doubtful;
 
-  private Rewriting(
-      Wish wish, StoredModel model, Listing listing, UnaryOperator<RewritingPlan> altered)
-      throws IOException {
+  private Rewriting(Wish wish, StoredModel model, Listing listing) throws IOException {
     this.wish = wish;
     this.model = model;
     this.listing = listing;
@@ -79,13 +76,9 @@ public final class Rewriting implements Closeable {
     writer = new ResultWriter(file, listing);
     Inspection inspection = Inspection.of(model, wish.map);
     norms = inspection.model();
-    Map<String, Tensor> tensors =
-        file.tensors().stream().collect(Collectors.toMap(Tensor::name, tensor -> tensor));
-    plan =
-        altered.apply(
-            new Planner(norms, tensors, name -> StoredMatrix.vector(file, name), wish).plan());
+    plan = new RewritingPlan(norms, file, wish);
     Set<NormSite> folded =
-        plan.norms().stream()
+        plan.norms.stream()
             .filter(norm -> norm.fate() == Fate.FOLDED)
             .map(NormOutcome::site)
             .collect(Collectors.toSet());
@@ -138,12 +131,6 @@ public final class Rewriting implements Closeable {
    * @throws IOException if it cannot be read
    */
   public static Rewriting open(Path folder, Wish wish) throws IOException {
-    return open(folder, wish, plan -> plan);
-  }
-
-  /** As {@link #open(Path, Wish)}, with a plan that is altered. */
-  static Rewriting open(Path folder, Wish wish, UnaryOperator<RewritingPlan> altered)
-      throws IOException {
     if (!Files.exists(folder)) {
       throw new NoSuchFileException(folder.toString(), null, "there is no such folder");
     }
@@ -156,7 +143,7 @@ public final class Rewriting implements Closeable {
       Listing listing = Listing.of(folder);
       StoredModel model = StoredModel.open(folder);
       try {
-        return new Rewriting(wish, model, listing, altered);
+        return new Rewriting(wish, model, listing);
       } catch (Throwable e) {
         model.close();
         throw e;
@@ -173,17 +160,17 @@ public final class Rewriting implements Closeable {
 
   /** {@return what happens to each norm, in the model's order} */
   public List<NormOutcome> outcomes() {
-    return plan.norms();
+    return plan.norms;
   }
 
   /** {@return whether the head was tied and is a matrix of its own from now on} */
   public boolean untied() {
-    return plan.untied();
+    return plan.untied;
   }
 
   /** {@return the new {@code model_type}, if it changes} */
   public Optional<String> modelType() {
-    return plan.modelType();
+    return plan.modelType;
   }
 
   /** {@return the norms that are folded though their gains look otherwise than the family's} */
@@ -281,13 +268,13 @@ public final class Rewriting implements Closeable {
    * of the embedding, which {@link #write} looks at first.
    */
   Optional<String> assumedCopy() {
-    return Optional.of(norms.ownHead()).filter(_ -> plan.untied() && plan.added().isEmpty());
+    return Optional.of(norms.ownHead()).filter(_ -> plan.untied && plan.added.isEmpty());
   }
 
   private void requireOneHead() throws IOException {
     TensorFile file = model.tensors();
     for (String head : assumedCopy().stream().toList()) {
-      String source = plan.edits().get(head).source();
+      String source = plan.edits.get(head).source();
       if (!StoredMatrix.sameBytes(file, file.tensor(source), file, file.tensor(head))) {
         throw new RefusedException(
             "%s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"

@@ -1,22 +1,248 @@
 package io.github.rmsnorm4j.models.rewrite;
 
+import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.models.ModelNorms;
+import io.github.rmsnorm4j.models.NormSite;
+import io.github.rmsnorm4j.models.Projection;
+import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
+import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 
 /**
- * What a rewriting changes.
- *
- * @param norms what happens to each norm, in the model's order
- * @param edits how tensors of the result are made, by their names; all others are copied
- * @param untied whether the head was tied and is a matrix of its own from now on
- * @param added the tensor of the result that the model does not have: that head
- * @param modelType the new {@code model_type}, if it changes
+ * What becomes of each norm and each tensor. A norm is folded wholly or not at all. A bias is
+ * folded before the gain: {@code b = b + W beta}, then {@code W = W diag(g)}.
  */
-record RewritingPlan(
-    List<NormOutcome> norms,
-    Map<String, Edit> edits,
-    boolean untied,
-    Optional<Tensor> added,
-    Optional<String> modelType) {}
+final class RewritingPlan {
+  /** What happens to each norm, in the model's order. */
+  final List<NormOutcome> norms = new ArrayList<>();
+
+  /** How tensors of the result are made, by their names; all others are copied. */
+  final Map<String, Edit> edits = new LinkedHashMap<>();
+
+  /** Whether the head was tied and is a matrix of its own from now on. */
+  final boolean untied;
+
+  /** The tensor of the result that the model does not have: that head. */
+  final Optional<Tensor> added;
+
+  /** The new {@code model_type}, if it changes. */
+  Optional<String> modelType;
+
+  private final ModelNorms model;
+  private final TensorFile file;
+  private final Map<String, Tensor> tensors;
+  private final boolean untie;
+
+  /** The norms that use a tensor, as their own or as one that takes their output. */
+  private final Map<String, List<String>> uses = new HashMap<>();
+
+  /**
+   * Plans, for which gains and biases are read.
+   *
+   * @throws RefusedException if the model cannot be rewritten so
+   */
+  RewritingPlan(ModelNorms model, TensorFile file, Wish wish) throws IOException {
+    this.model = model;
+    this.file = file;
+    untie = wish.untie();
+    tensors = file.tensors().stream().collect(Collectors.toMap(Tensor::name, tensor -> tensor));
+    for (NormSite site : model.norms()) {
+      for (String tensor : changed(site)) {
+        uses.computeIfAbsent(tensor, _ -> new ArrayList<>()).add(site.name());
+      }
+    }
+    boolean convert = wish.goal() == Goal.CONVERT;
+    modelType = convert ? model.convertedType() : Optional.empty();
+    if (convert) {
+      requireConvertible();
+    }
+    requireKnown();
+    for (NormSite site : model.norms()) {
+      norms.add(fold(site));
+    }
+    if (convert && model.tied()) {
+      head();
+    }
+    // The embedding itself never takes a gain, so a head that takes one is no longer tied.
+    untied = model.tied() && edits.containsKey(model.ownHead());
+    boolean isNew = untied && !tensors.containsKey(model.ownHead());
+    added = isNew ? Optional.of(ownHead()) : Optional.empty();
+    if (convert) {
+      center();
+    }
+  }
+
+  /** The tensors that change if a norm is folded. */
+  static List<String> changed(NormSite site) {
+    Stream<String> taking = site.consumers().stream().flatMap(Projection::tensors);
+    return Stream.of(site.gain().stream(), site.bias().stream(), taking)
+        .flatMap(names -> names)
+        .toList();
+  }
+
+  /** Nothing can go into a tensor without elements, a marker that some programs add. */
+  private void requireKnown() throws RefusedException {
+    List<String> unknown =
+        model.unknown().stream().filter(name -> tensors.get(name).elements() > 0).toList();
+    require(
+        unknown.isEmpty(),
+        "the rules of %s do not cover %s (%s), and a norm's output may go there",
+        model.family(),
+        unknown.stream().findFirst().orElse(""),
+        unknown.size() == 1 ? "the only such tensor" : unknown.size() + " such tensors");
+  }
+
+  private static void require(boolean holds, String reason, Object... words)
+      throws RefusedException {
+    if (!holds) {
+      throw new RefusedException(reason.formatted(words));
+    }
+  }
+
+  private void requireConvertible() throws RefusedException {
+    require(model.notConverted().isEmpty(), "%s", model.notConverted().orElse(""));
+    require(
+        !model.tied() || untie,
+        "the head is the token embedding, which is centered, and the head must not be: --untie"
+            + " gives the head a matrix of its own");
+    for (NormSite site : model.norms()) {
+      require(!site.spec().isOfLength(), "%s is an L2 norm", site.name());
+      boolean layerNorm = site.spec().kind() == NormSpec.Kind.LAYER_NORM;
+      require(layerNorm, "%s is RMSNorm already", site.name());
+      Optional<String> reason = site.keptBecause();
+      require(reason.isEmpty(), "%s: %s", site.name(), reason.orElse(""));
+    }
+    for (Projection writer : model.writers()) {
+      String weight = writer.weight();
+      require(!uses.containsKey(weight), "%s takes a norm's output and adds to the stream", weight);
+    }
+  }
+
+  private NormOutcome fold(NormSite site) throws IOException {
+    if (site.keptBecause().isPresent()) {
+      return new NormOutcome(site, Fate.KEPT, site.keptBecause().get());
+    }
+    double offset = site.spec().gainOffset();
+    boolean gain = differs(site.gain(), 1 - offset);
+    boolean bias = differs(site.bias(), 0);
+    if (!gain && !bias) {
+      return new NormOutcome(site, Fate.PLAIN, "it has no gain and no bias to fold");
+    }
+    try {
+      requireFoldable(site, bias);
+    } catch (RefusedException e) {
+      return new NormOutcome(site, Fate.KEPT, e.reason());
+    }
+    for (Projection consumer : site.consumers()) {
+      if (bias) {
+        edit(consumer.bias().get(), new Edit.AddProduct(consumer, site.bias().get()));
+      }
+      if (gain) {
+        edit(
+            isTiedHead(consumer) ? head() : consumer.weight(),
+            new Edit.ScaleInputs(site.gain().get(), offset, consumer.inputsFirst()));
+      }
+    }
+    if (gain) {
+      edit(site.gain().get(), new Edit.Fill(1 - offset));
+    }
+    if (bias) {
+      edit(site.bias().get(), new Edit.Fill(0));
+    }
+    return new NormOutcome(site, Fate.FOLDED, "");
+  }
+
+  private void edit(String tensor, Edit.Step step) {
+    edits.put(tensor, edits.getOrDefault(tensor, new Edit(tensor, List.of())).then(step));
+  }
+
+  /** Whether a gain or a bias does something. Of a model that computes NaN nothing can be kept. */
+  private boolean differs(Optional<String> tensor, double plain) throws IOException {
+    double[] vector = tensor.isPresent() ? StoredMatrix.vector(file, tensor.get()) : new double[0];
+    boolean finite = DoubleStream.of(vector).allMatch(Double::isFinite);
+    require(finite, "%s has numbers that are not finite", tensor.orElse(""));
+    return DoubleStream.of(vector).anyMatch(value -> value != plain);
+  }
+
+  /** A norm whose matrices cannot take its gain and bias keeps both. */
+  private void requireFoldable(NormSite site, boolean bias) throws RefusedException {
+    require(!bias || !site.heads(), "its bias is that of each head: it keeps both");
+    require(
+        !bias || !site.spec().gate().isAfter(), "its bias is multiplied by a gate: it keeps both");
+    for (Projection consumer : site.consumers()) {
+      require(
+          !bias || consumer.bias().isPresent(),
+          "%s has no bias, which would take the norm's bias: it keeps both",
+          consumer.weight());
+      boolean tied = isTiedHead(consumer);
+      require(
+          !tied || untie,
+          "the head is also the token embedding (--untie gives it a matrix of its own)");
+      require(
+          tied || !model.embeddings().contains(consumer.weight()),
+          "%s is also an embedding",
+          consumer.weight());
+    }
+    for (String name : changed(site)) {
+      Tensor tensor = tensors.get(name);
+      require(
+          tensor.dtype().elementType().isPresent(),
+          "%s, which would change, is of a type that is not rewritten",
+          tensor);
+      List<String> others = new ArrayList<>(uses.get(name));
+      others.remove(site.name());
+      String other = others.isEmpty() ? "" : others.getFirst();
+      require(
+          others.isEmpty(),
+          "%s is also used by %s",
+          name,
+          other.equals(site.name()) ? "it twice" : other);
+    }
+  }
+
+  /** Whether a matrix is the tied head: the embedding that the logits are computed with. */
+  private boolean isTiedHead(Projection consumer) {
+    return model.tied() && model.head().filter(consumer::equals).isPresent();
+  }
+
+  /** A matrix of its own for a tied head: the embedding as it is stored, not centered. */
+  private String head() throws RefusedException {
+    Tensor own = ownHead();
+    String embedding = model.head().orElseThrow().weight();
+    Tensor stored = tensors.getOrDefault(own.name(), own);
+    require(
+        stored.equals(own),
+        "the head cannot be untied: it has %s, which is not as %s is",
+        stored,
+        tensors.get(embedding));
+    double scale = model.headScale();
+    edits.putIfAbsent(
+        own.name(), new Edit(embedding, scale == 1 ? List.of() : List.of(new Edit.Scale(scale))));
+    return own.name();
+  }
+
+  private Tensor ownHead() {
+    Tensor copied = tensors.get(model.head().orElseThrow().weight());
+    return new Tensor(model.ownHead(), copied.dtype(), copied.shape());
+  }
+
+  /** All that is added to the residual stream loses its mean. */
+  private void center() {
+    model.embeddings().forEach(embedding -> edit(embedding, new Edit.Center(true)));
+    for (Projection writer : model.writers()) {
+      edit(writer.weight(), new Edit.Center(writer.inputsFirst()));
+      writer.bias().ifPresent(bias -> edit(bias, new Edit.Center(true)));
+    }
+  }
+}

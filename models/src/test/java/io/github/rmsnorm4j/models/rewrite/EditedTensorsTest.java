@@ -49,10 +49,10 @@ class EditedTensorsTest {
     Path out = folder.resolve("out" + models + ".safetensors");
     try (TensorFile file = TensorFile.open(in)) {
       Tensor tensor = file.tensor(source).as(dtype);
-      EditedTensors edited = new EditedTensors(file);
+      EditedTensors edited =
+          new EditedTensors(file, Map.of(source, new Edit(source, List.of(steps))), _ -> {});
       try (TensorWriter writer = TensorWriter.create(out, List.of(tensor), Map.of(), false)) {
-        edited.write(tensor, new Edit(source, List.of(steps)), writer);
-        writer.commit();
+        edited.write(writer);
       }
       count = edited.count();
     }

@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,29 +32,21 @@ class LyingPlanTest {
   @TempDir private Path folder;
 
   /** A rule, broken in a plan. */
-  private record Broken(String rule, Goal goal, TestModel model, UnaryOperator<Plan> plan) {
+  private record Broken(String rule, Goal goal, TestModel model, Consumer<RewritingPlan> plan) {
     @Override
     public String toString() {
       return goal + " " + rule;
     }
   }
 
-  private static UnaryOperator<Plan> with(String tensor, Edit.Step... steps) {
-    return plan -> {
-      Map<String, Edit> edits = new LinkedHashMap<>(plan.edits());
-      Edit old = edits.get(tensor);
-      edits.put(tensor, new Edit(old == null ? tensor : old.source(), List.of(steps)));
-      return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
-    };
+  private static Consumer<RewritingPlan> with(String tensor, Edit.Step... steps) {
+    return plan ->
+        plan.edits.compute(
+            tensor, (_, old) -> new Edit(old == null ? tensor : old.source(), List.of(steps)));
   }
 
-  private static UnaryOperator<Plan> without(String tensor) {
-    return plan -> {
-      assertThat(plan.edits()).containsKey(tensor);
-      Map<String, Edit> edits = new LinkedHashMap<>(plan.edits());
-      edits.remove(tensor);
-      return new Plan(plan.norms(), edits, plan.untied(), plan.added(), plan.modelType());
-    };
+  private static Consumer<RewritingPlan> without(String tensor) {
+    return plan -> assertThat(plan.edits.remove(tensor)).isNotNull();
   }
 
   private static Stream<Broken> broken() {
@@ -64,7 +56,7 @@ class LyingPlanTest {
   private static List<Broken> llama() {
     String gain = LAYER + "input_layernorm.weight";
     String q = LAYER + "self_attn.q_proj.weight";
-    Map<String, UnaryOperator<Plan>> rules = new LinkedHashMap<>();
+    Map<String, Consumer<RewritingPlan>> rules = new LinkedHashMap<>();
     rules.put("each consumer takes the gain", without(LAYER + "self_attn.k_proj.weight"));
     rules.put("the gain becomes 1", without(gain));
     rules.put(
@@ -83,7 +75,7 @@ class LyingPlanTest {
 
   private static List<Broken> gemma() {
     String gain = LAYER + "input_layernorm.weight";
-    Map<String, UnaryOperator<Plan>> rules = new LinkedHashMap<>();
+    Map<String, Consumer<RewritingPlan>> rules = new LinkedHashMap<>();
     rules.put(
         "the 1 of g - 1 is added",
         with(LAYER + "self_attn.q_proj.weight", new Edit.ScaleInputs(gain, 0, false)));
@@ -102,7 +94,7 @@ class LyingPlanTest {
       late[i] *= model.values(gain)[i];
     }
     model.put("transformer.h.0.ln_1.bias", late, late.length);
-    Map<String, UnaryOperator<Plan>> rules = new LinkedHashMap<>();
+    Map<String, Consumer<RewritingPlan>> rules = new LinkedHashMap<>();
     rules.put("the norm's bias is folded", without(H + "attn.c_attn.bias"));
     rules.put("the norm's bias becomes 0", without(beta));
     rules.put(
@@ -118,7 +110,7 @@ class LyingPlanTest {
   }
 
   private static List<Broken> converted() {
-    Map<String, UnaryOperator<Plan>> rules = new LinkedHashMap<>();
+    Map<String, Consumer<RewritingPlan>> rules = new LinkedHashMap<>();
     rules.put("token embeddings are centred", without("transformer.wte.weight"));
     rules.put("positions are centred", without("transformer.wpe.weight"));
     rules.put(
@@ -132,15 +124,12 @@ class LyingPlanTest {
         with(H + "attn.c_proj.weight", new Edit.Center(false)));
     rules.put("the head is not centred", with("lm_head.weight", new Edit.Center(true)));
     rules.put("queries are not centred", with(H + "attn.c_attn.weight", new Edit.Center(true)));
-    rules.put(
-        "the norms become RMSNorm",
-        plan ->
-            new Plan(plan.norms(), plan.edits(), plan.untied(), plan.added(), Optional.empty()));
+    rules.put("the norms become RMSNorm", plan -> plan.modelType = Optional.empty());
     return all(Goal.CONVERT, TestModel.gpt2(TestModel.WIDTH), rules);
   }
 
   private static List<Broken> all(
-      Goal goal, TestModel model, Map<String, UnaryOperator<Plan>> rules) {
+      Goal goal, TestModel model, Map<String, Consumer<RewritingPlan>> rules) {
     List<Broken> broken = new ArrayList<>();
     rules.forEach((rule, plan) -> broken.add(new Broken(rule, goal, model, plan)));
     return broken;
@@ -161,9 +150,8 @@ class LyingPlanTest {
     Path out = folder.resolve("out");
     try (Rewriting rewriting =
         Rewriting.open(
-            in,
-            new Wish(rule.goal, Optional.empty(), rule.goal == Goal.CONVERT, true),
-            rule.plan)) {
+            in, new Wish(rule.goal, Optional.empty(), rule.goal == Goal.CONVERT, true))) {
+      rule.plan.accept(rewriting.plan);
       Rewriting.Result result = rewriting.write(out, true, _ -> {});
       assertThat(result.difference()).isPresent();
       assertThat(result.findings()).anyMatch(f -> f.largest() > 1.2);
@@ -188,7 +176,7 @@ class LyingPlanTest {
               in, new Wish(rule.goal, Optional.empty(), rule.goal == Goal.CONVERT, true))) {
         Rewriting.Result result = rewriting.write(out, true, _ -> {});
         assertThat(result.difference()).isEmpty();
-        assertThat(result.findings()).allMatch(Finding::holds);
+        assertThat(result.findings()).allMatch(Compared::holds);
       }
       assertThat(out).isDirectory();
       assertThat(out.resolveSibling(out.getFileName() + ".partial")).doesNotExist();
@@ -216,12 +204,12 @@ class LyingPlanTest {
               norms.convertedType(),
               norms.notConverted(),
               norms.unknown());
-      Comparison.Side before = new Comparison.Side(norms, model.tensors(), _ -> {});
-      Comparison.Side after = new Comparison.Side(other, model.tensors(), _ -> {});
-      assertThat(new Comparison(before, before).findings(false, false)).allMatch(Finding::holds);
-      assertThat(new Comparison(before, after).findings(false, false))
+      MatrixProof.Side before = new MatrixProof.Side(norms, model.tensors(), _ -> {});
+      MatrixProof.Side after = new MatrixProof.Side(other, model.tensors(), _ -> {});
+      assertThat(new MatrixProof(before, before).findings(false, false)).allMatch(Compared::holds);
+      assertThat(new MatrixProof(before, after).findings(false, false))
           .filteredOn(finding -> !finding.holds())
-          .extracting(Finding::what)
+          .extracting(Compared::what)
           .containsExactly("norms, with their epsilon");
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.formats.FormatException;
+import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.models.rewrite.Rewriting.Wish;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Folders that are rewritten: their files, and what stands in the way. */
 class RewritingTest {
@@ -92,27 +95,108 @@ class RewritingTest {
     }
   }
 
+  private static final String WHOLE = "model.safetensors";
+  private static final String INDEX = "model.safetensors.index.json";
+
+  /** The folder has the weights once more; OUT has them once, as if it had not. */
+  private void assertCopies(Path in, String... copies) throws IOException {
+    try (Rewriting rewriting =
+        Rewriting.open(in, new Wish(Goal.FOLD, Optional.empty(), true, true))) {
+      assertThat(rewriting.copies()).containsExactly(copies);
+      assertThat(rewriting.otherFiles()).noneMatch(List.of(copies)::contains);
+      assertThat(rewriting.write(out(), true, _ -> {}).difference()).isEmpty();
+    }
+    Path once = Files.createDirectory(folder.resolve("once"));
+    for (String name : files(in).keySet()) {
+      if (!List.of(copies).contains(name)) {
+        Files.copy(in.resolve(name), once.resolve(name));
+      }
+    }
+    write(once, folder.resolve("of-once"), Goal.FOLD, true);
+    assertThat(files(out)).isEqualTo(files(folder.resolve("of-once")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void ofTwoSetsOfTheSameWeightsTheWholeFileIsTaken(boolean index) throws IOException {
+    Path in = llama(2);
+    Files.copy(llama(1).resolve(WHOLE), in.resolve(WHOLE));
+    String[] copies = {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
+    if (index) {
+      assertCopies(in, copies[0], copies[1], INDEX);
+    } else {
+      Files.delete(in.resolve(INDEX));
+      assertCopies(in, copies);
+    }
+  }
+
+  /** As MLX writes it beside each model. */
+  @Test
+  void anIndexOfTheWholeFileIsNoOtherSet() throws IOException {
+    Path in = llama(1);
+    String map =
+        String.join(
+            ", ",
+            tensors(in.resolve(WHOLE)).stream()
+                .map(tensor -> "\"%s\": \"%s\"".formatted(tensor.name(), WHOLE))
+                .toList());
+    Files.writeString(in.resolve(INDEX), "{\"metadata\": {}, \"weight_map\": {" + map + "}}");
+    assertCopies(in, INDEX);
+  }
+
+  private static List<Tensor> tensors(Path file) throws IOException {
+    try (TensorFile tensors = TensorFile.open(file)) {
+      return tensors.tensors();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2})
+  void anotherFileOfTheSameTensorsIsACopy(int shards) throws IOException {
+    Path whole = llama(1).resolve(WHOLE);
+    Path in = shards == 1 ? whole.getParent() : llama(shards);
+    Files.copy(whole, in.resolve("consolidated.safetensors"));
+    assertCopies(in, "consolidated.safetensors");
+  }
+
+  /** Of another type or other tensors: as they are, and named. */
+  @Test
+  void filesOfOtherTensorsAreCopied() throws IOException {
+    Path in = llama(1);
+    TestModel.llama("llama", true).write(folder.resolve("f16"), Dtype.F16, 1);
+    Files.copy(folder.resolve("f16").resolve(WHOLE), in.resolve("model.fp16.safetensors"));
+    TestModel.llama("llama", false).write(folder.resolve("head"), Dtype.BF16, 1);
+    Files.copy(folder.resolve("head").resolve(WHOLE), in.resolve("consolidated.safetensors"));
+    assertCopies(in);
+    for (String name : List.of("model.fp16.safetensors", "consolidated.safetensors")) {
+      assertThat(Files.mismatch(in.resolve(name), out.resolve(name))).isEqualTo(-1);
+    }
+  }
+
   /** Otherwise OUT would have folded weights and others that are not. */
   @Test
-  void twoSetsOfWeightsAreRefused() throws IOException {
+  void twoSetsOfOtherWeightsAreRefused() throws IOException {
     Path in = llama(2);
-    Path whole = llama(1).resolve("model.safetensors");
-    Files.copy(whole, in.resolve("model.safetensors"));
-    for (String other :
-        List.of(
-            "model.safetensors.index.json",
-            "model-00002-of-00002.safetensors",
-            "model-00001-of-00002.safetensors")) {
-      assertThatThrownBy(() -> write(in, out(), Goal.FOLD, false))
-          .isInstanceOf(RefusedException.class)
-          .hasMessage(
-              "%s cannot be folded: it has two sets of weights, model.safetensors and %s: keep one of them in the folder"
-                  .formatted(in, other));
-      assertThat(out).doesNotExist();
-      Files.delete(in.resolve(other));
-    }
+    TestModel.llama("llama", true).write(folder.resolve("f32"), Dtype.F32, 1);
+    Files.copy(folder.resolve("f32").resolve(WHOLE), in.resolve(WHOLE));
+    assertTwoSets(in, INDEX);
+    Files.copy(llama(1).resolve(WHOLE), in.resolve(WHOLE), StandardCopyOption.REPLACE_EXISTING);
+    Files.delete(in.resolve("model-00001-of-00002.safetensors"));
+    assertTwoSets(in, INDEX);
+    Files.delete(in.resolve(INDEX));
+    assertTwoSets(in, "model-00002-of-00002.safetensors");
+    Files.delete(in.resolve("model-00002-of-00002.safetensors"));
     write(in, out(), Goal.FOLD, false);
     assertThat(files(out).keySet()).isEqualTo(files(in).keySet());
+  }
+
+  private void assertTwoSets(Path in, String other) {
+    assertThatThrownBy(() -> write(in, out(), Goal.FOLD, false))
+        .isInstanceOf(RefusedException.class)
+        .hasMessage(
+            "%s cannot be folded: it has two sets of weights, model.safetensors and %s: keep one of them in the folder"
+                .formatted(in, other));
+    assertThat(out).doesNotExist();
   }
 
   /** The head of its own is in the last shard, and the index says so. */
