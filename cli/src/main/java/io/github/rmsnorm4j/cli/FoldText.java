@@ -30,20 +30,22 @@ final class FoldText {
   static FoldText ofPlan(Rewriting rewriting, boolean untie) {
     FoldText text = new FoldText();
     List<NormOutcome> norms = rewriting.outcomes();
+    long folded = count(norms, Fate.FOLDED);
+    long plain = count(norms, Fate.PLAIN);
     text.add(
         "%s: %d %s, %d folded, %d without gain and bias, %d left alone",
         rewriting.norms().family(),
         norms.size(),
         norms.size() == 1 ? "norm" : "norms",
-        count(norms, Fate.FOLDED),
-        count(norms, Fate.PLAIN),
-        count(norms, Fate.KEPT));
+        folded,
+        plain,
+        norms.size() - folded - plain);
     groups(rewriting)
         .forEach(
             (fate, sites) ->
                 text.lines.addAll(
                     Paragraph.lines("  ", "    ", fate.replace("\0", layers(sites) + ": "))));
-    if (rewriting.modelType().isEmpty() && count(norms, Fate.FOLDED) == 0) {
+    if (rewriting.modelType().isEmpty() && folded == 0) {
       text.add("nothing is folded: all tensors are copied as they are");
     }
     if (rewriting.untied()) {
@@ -108,7 +110,7 @@ final class FoldText {
                         .distinct()
                         .collect(Collectors.joining(", "));
             case PLAIN -> norm.reason();
-            case KEPT -> "left alone: " + norm.reason();
+            case KEPT, TIED -> "left alone: " + norm.reason();
           };
       String group = site.general(site.name()) + "\0" + site.general(fate);
       groups.computeIfAbsent(group, _ -> new ArrayList<>()).add(site);

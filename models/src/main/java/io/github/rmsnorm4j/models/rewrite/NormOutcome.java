@@ -18,6 +18,8 @@ public record NormOutcome(NormSite site, Fate fate, String reason) {
     /** There is nothing to fold: every gain is 1 and every bias 0. */
     PLAIN,
     /** They stay. */
-    KEPT
+    KEPT,
+    /** They stay because the head is tied; {@link Rewriting.Wish#untie} would fold them. */
+    TIED
   }
 }

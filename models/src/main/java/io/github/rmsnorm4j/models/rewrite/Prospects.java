@@ -6,10 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Predicate;
 
 /**
  * What {@code fold} and {@code convert} would do with a model.
@@ -39,44 +37,29 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
     } catch (RefusedException e) {
       convert = "no, " + e.reason();
     }
-    RefusedException refused = null;
-    // A model that cannot be untied is folded as it is.
-    for (boolean untie : new boolean[] {true, false}) {
-      try (Rewriting rewriting = Rewriting.open(model, new Wish(Goal.FOLD, map, untie, true))) {
-        return new Prospects(fold(rewriting), Optional.empty(), convert);
-      } catch (RefusedException e) {
-        refused = e;
+    try (Rewriting rewriting = Rewriting.open(model, new Wish(Goal.FOLD, map, false, true))) {
+      boolean shifted = rewriting.doubts.areShifted();
+      Map<String, String> texts = new HashMap<>();
+      for (NormOutcome norm : rewriting.outcomes()) {
+        boolean trust = shifted && rewriting.doubtful().contains(norm.site());
+        texts.put(
+            norm.site().name(),
+            switch (norm.fate()) {
+              case FOLDED -> trust ? "only with --trust-gains" : "yes";
+              case PLAIN -> "not needed, " + norm.reason();
+              case KEPT -> "no, " + norm.reason();
+              case TIED -> untie(rewriting);
+            });
       }
+      return new Prospects(texts, Optional.empty(), convert);
+    } catch (RefusedException e) {
+      return new Prospects(Map.of(), Optional.of(e.reason()), convert);
     }
-    return new Prospects(Map.of(), Optional.of(refused.reason()), convert);
-  }
-
-  private static Map<String, String> fold(Rewriting rewriting) {
-    Predicate<NormSite> ofTied =
-        site ->
-            rewriting.untied() && site.consumers().contains(rewriting.norms().head().orElseThrow());
-    List<NormSite> doubtful = rewriting.doubtful().stream().filter(ofTied.negate()).toList();
-    boolean shifted = rewriting.isShifted(doubtful);
-    Map<String, String> texts = new HashMap<>();
-    for (NormOutcome norm : rewriting.outcomes()) {
-      String folded =
-          ofTied.test(norm.site())
-              ? untie(rewriting)
-              : shifted && doubtful.contains(norm.site()) ? "only with --trust-gains" : "yes";
-      texts.put(
-          norm.site().name(),
-          switch (norm.fate()) {
-            case FOLDED -> folded;
-            case PLAIN -> "not needed, " + norm.reason();
-            case KEPT -> "no, " + norm.reason();
-          });
-    }
-    return texts;
   }
 
   private static String untie(Rewriting rewriting) {
     return "only with --untie, because the head is also the token embedding"
-        + rewriting.assumedCopy().map(head -> ", and if " + head + " is a copy of it").orElse("");
+        + rewriting.storedHead().map(head -> ", and if " + head + " is a copy of it").orElse("");
   }
 
   /**

@@ -3,12 +3,10 @@ package io.github.rmsnorm4j.models.rewrite;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
-import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.ModelNorms;
 import io.github.rmsnorm4j.models.NormSite;
 import io.github.rmsnorm4j.models.StoredModel;
-import io.github.rmsnorm4j.models.rewrite.NormOutcome.Fate;
 import io.github.rmsnorm4j.models.transformer.LayerwiseLogits;
 import java.io.Closeable;
 import java.io.IOException;
@@ -19,9 +17,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.LongConsumer;
-import java.util.stream.Collectors;
 
 /**
  * Rewrites a model in a folder of Hugging Face: folds its norms, or converts it from LayerNorm to
@@ -66,7 +62,7 @@ public final class Rewriting implements Closeable {
   private final ResultWriter writer;
   private final ModelNorms norms;
   final RewritingPlan plan;
-  private final List<NormSite> doubtful;
+  final DoubtfulGains doubts;
 
   private Rewriting(Wish wish, StoredModel model, Listing listing) throws IOException {
     this.wish = wish;
@@ -77,48 +73,10 @@ public final class Rewriting implements Closeable {
     Inspection inspection = Inspection.of(model, wish.map);
     norms = inspection.model();
     plan = new RewritingPlan(norms, file, wish);
-    Set<NormSite> folded =
-        plan.norms.stream()
-            .filter(norm -> norm.fate() == Fate.FOLDED)
-            .map(NormOutcome::site)
-            .collect(Collectors.toSet());
-    doubtful =
-        inspection.norms().stream()
-            .filter(InspectedNorm::isDoubtful)
-            .map(InspectedNorm::site)
-            .filter(folded::contains)
-            .toList();
-    if (!wish.trustGains && isShifted(doubtful)) {
-      throw shifted();
+    doubts = DoubtfulGains.of(inspection, plan.norms);
+    if (!wish.trustGains) {
+      doubts.requireNotShifted(norms.family());
     }
-  }
-
-  /**
-   * Whether half of the norms at one place in the layers are doubtful. Fewer may be so by training.
-   * With 1 + g in place of g the result would be equal to the model as it was read, and wrong.
-   */
-  boolean isShifted(List<NormSite> doubtful) {
-    Map<String, Long> all = places(norms.norms());
-    return places(doubtful).entrySet().stream()
-        .anyMatch(place -> 2 * place.getValue() >= all.get(place.getKey()));
-  }
-
-  private static Map<String, Long> places(List<NormSite> sites) {
-    return sites.stream()
-        .collect(Collectors.groupingBy(s -> s.general(s.name()), Collectors.counting()));
-  }
-
-  private RefusedException shifted() {
-    NormSite first = doubtful.getFirst();
-    boolean less = first.spec().gainOffset() != 0;
-    return new RefusedException(
-        "%s looks like %s%s, where %s stores %s; see rmsnorm inspect, and --trust-gains"
-            .formatted(
-                first.gain().orElseThrow(),
-                less ? "g" : "g - 1",
-                doubtful.size() == 1 ? "" : " (as %s such norms do)".formatted(doubtful.size()),
-                norms.family(),
-                less ? "g - 1" : "g"));
   }
 
   /**
@@ -175,7 +133,7 @@ public final class Rewriting implements Closeable {
 
   /** {@return the norms that are folded though their gains look otherwise than the family's} */
   public List<NormSite> doubtful() {
-    return doubtful;
+    return doubts.norms();
   }
 
   /** {@return the names of the folders within the model's folder, which are not copied} */
@@ -231,7 +189,7 @@ public final class Rewriting implements Closeable {
    * @param progress told of bytes as they are read
    * @return what was written, and the proof
    * @throws IllegalArgumentException if nothing can be written there
-   * @throws RefusedException if a number is too large for its type, or {@link #assumedCopy} is no
+   * @throws RefusedException if a number is too large for its type, or {@link #storedHead} is no
    *     copy
    * @throws IOException if something cannot be read or written
    */
@@ -265,20 +223,24 @@ public final class Rewriting implements Closeable {
 
   /**
    * The head that is stored though it is tied. Programs use one or the other, so it must be a copy
-   * of the embedding, which {@link #write} looks at first.
+   * of the embedding where it is untied, which {@link #write} looks at first.
    */
-  Optional<String> assumedCopy() {
-    return Optional.of(norms.ownHead()).filter(_ -> plan.untied && plan.added.isEmpty());
+  Optional<String> storedHead() {
+    return model.tensors().tensors().stream()
+        .map(Tensor::name)
+        .filter(name -> norms.tied() && name.equals(norms.ownHead()))
+        .findFirst();
   }
 
   private void requireOneHead() throws IOException {
-    TensorFile file = model.tensors();
-    for (String head : assumedCopy().stream().toList()) {
-      String source = plan.edits.get(head).source();
-      if (!StoredMatrix.sameBytes(file, file.tensor(source), file, file.tensor(head))) {
+    if (plan.untied && storedHead().isPresent()) {
+      TensorFile file = model.tensors();
+      Tensor head = file.tensor(norms.ownHead());
+      Tensor embedding = file.tensor(plan.edits.get(head.name()).source());
+      if (!StoredMatrix.sameBytes(file, embedding, file, head)) {
         throw new RefusedException(
             "%s is not %s, although tie_word_embeddings is true. Programs disagree on which is the head"
-                .formatted(head, source));
+                .formatted(head.name(), embedding.name()));
       }
     }
   }

@@ -144,6 +144,10 @@ final class RewritingPlan {
     } catch (RefusedException e) {
       return new NormOutcome(site, Fate.KEPT, e.reason());
     }
+    if (!untie && site.consumers().stream().anyMatch(this::isTiedHead)) {
+      String tied = "the head is also the token embedding (--untie gives it a matrix of its own)";
+      return new NormOutcome(site, Fate.TIED, tied);
+    }
     for (Projection consumer : site.consumers()) {
       if (bias) {
         edit(consumer.bias().get(), new Edit.AddProduct(consumer, site.bias().get()));
@@ -185,12 +189,8 @@ final class RewritingPlan {
           !bias || consumer.bias().isPresent(),
           "%s has no bias, which would take the norm's bias: it keeps both",
           consumer.weight());
-      boolean tied = isTiedHead(consumer);
       require(
-          !tied || untie,
-          "the head is also the token embedding (--untie gives it a matrix of its own)");
-      require(
-          tied || !model.embeddings().contains(consumer.weight()),
+          isTiedHead(consumer) || !model.embeddings().contains(consumer.weight()),
           "%s is also an embedding",
           consumer.weight());
     }

@@ -127,8 +127,12 @@ class RewritingPlanTest {
   }
 
   private void assertKept(RewritingPlan plan, String reason) {
+    assertKept(plan, Fate.KEPT, reason);
+  }
+
+  private void assertKept(RewritingPlan plan, Fate fate, String reason) {
     assertThat(plan.norms).hasSize(1);
-    assertThat(plan.norms.getFirst().fate()).isEqualTo(Fate.KEPT);
+    assertThat(plan.norms.getFirst().fate()).isEqualTo(fate);
     assertThat(plan.norms.getFirst().reason()).isEqualTo(reason);
     assertThat(plan.edits).isEmpty();
     assertThat(plan.untied).isFalse();
@@ -248,6 +252,7 @@ class RewritingPlanTest {
     norm("n", NormSpec.LLAMA, TIED);
     assertKept(
         plan(Goal.FOLD, false),
+        Fate.TIED,
         "the head is also the token embedding (--untie gives it a matrix of its own)");
     RewritingPlan plan = plan(Goal.FOLD, true);
     assertThat(plan.edits)
