@@ -17,8 +17,9 @@ import picocli.CommandLine.Mixin;
           + " computes the same logits up to rounding. Norms whose outputs go elsewhere keep their"
           + " gains, and the command says why. A LayerNorm's bias is folded into the biases of the"
           + " matrices. Numbers are computed in float64 and rounded once to their stored type. All"
-          + " other tensors and files are copied, folders are not, and links to files of MODEL"
-          + " become files. A link to a file elsewhere is refused, except to a blob in the cache of Hugging Face.",
+          + " other tensors and files are copied. Folders and a second set of the same weights are"
+          + " not. Links to files of MODEL become files. A link to a file elsewhere is refused,"
+          + " except to a blob in the cache of Hugging Face.",
       "",
       "Then OUT is compared with MODEL, as both are stored. If a difference is larger than its"
           + " bound, nothing is put in place. OUT grows in the folder OUT.partial, which a killed"
