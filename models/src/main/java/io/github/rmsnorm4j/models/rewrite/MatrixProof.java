@@ -99,6 +99,7 @@ final class MatrixProof {
       throw new RefusedException(
           "the result has %s norms, the model has %s".formatted(others.size(), sites.size()));
     }
+    requireSameTensors();
     for (int i = 0; i < sites.size(); i++) {
       NormSite site = sites.get(i);
       NormSpec spec = site.spec();
@@ -133,7 +134,6 @@ final class MatrixProof {
     try (Arena arena = Arena.ofConfined()) {
       Taken x = before.taken(site, matrix, arena);
       Taken y = after.taken(other, other.consumers().get(consumer), arena);
-      requireSame(x.w.tensor, y.w.tensor);
       for (int row = 0; row < x.w.rows; row++) {
         for (int column = 0; column < x.w.columns; column++) {
           double a = x.w.get(row, column) * x.gain(row, column);
@@ -148,12 +148,6 @@ final class MatrixProof {
         double bound = bound(type, x.c[i], 1, 2 * (x.g.length + 16) * x.sums[i]);
         biases.add(x.c[i] - y.c[i], bound, matrix.weight());
       }
-    }
-  }
-
-  private static void requireSame(Tensor tensor, Tensor other) throws RefusedException {
-    if (!other.shape().equals(tensor.shape()) || other.dtype() != tensor.dtype()) {
-      throw new RefusedException("the result has %s, the model %s".formatted(other, tensor));
     }
   }
 
@@ -186,7 +180,6 @@ final class MatrixProof {
     try (Arena arena = Arena.ofConfined()) {
       StoredMatrix stored = before.matrix(name, arena);
       StoredMatrix changed = after.matrix(name, arena);
-      requireSame(stored.tensor, changed.tensor);
       double[] means = stored.means(rows);
       for (int row = 0; row < stored.rows; row++) {
         for (int column = 0; column < stored.columns; column++) {
@@ -199,26 +192,30 @@ final class MatrixProof {
     }
   }
 
-  /** The bytes of all other tensors. The result may have one more: a head that was tied. */
-  private void compareCopies() throws IOException {
-    Set<String> names = new HashSet<>();
+  /** The result may have one more: a head that was tied, which is like the embedding. */
+  private void requireSameTensors() throws IOException {
+    Set<Tensor> tensors = new HashSet<>(before.tensors.tensors());
     if (before.norms.tied() && !after.norms.tied()) {
-      names.add(after.norms.ownHead());
+      Tensor embedding = before.tensors.tensor(before.norms.head().orElseThrow().weight());
       compared.add(after.norms.ownHead());
+      tensors.add(new Tensor(after.norms.ownHead(), embedding.dtype(), embedding.shape()));
     }
+    for (Tensor tensor : after.tensors.tensors()) {
+      if (!tensors.remove(tensor)) {
+        throw new RefusedException("the result has %s, the model has not".formatted(tensor));
+      }
+    }
+    if (!tensors.isEmpty()) {
+      throw new RefusedException("the result lacks " + tensors.iterator().next());
+    }
+  }
+
+  private void compareCopies() throws IOException {
     for (Tensor tensor : before.tensors.tensors()) {
-      names.add(tensor.name());
       if (!compared.contains(tensor.name())) {
-        Tensor other = after.tensors.tensor(tensor.name());
-        boolean same =
-            other.equals(tensor)
-                && StoredMatrix.sameBytes(before.tensors, tensor, after.tensors, other);
+        boolean same = StoredMatrix.sameBytes(before.tensors, tensor, after.tensors, tensor);
         copies.add(same ? 0 : 1, 0, tensor.name());
       }
     }
-    after.tensors.tensors().stream()
-        .map(Tensor::name)
-        .filter(name -> !names.contains(name))
-        .forEach(name -> copies.add(1, 0, name));
   }
 }

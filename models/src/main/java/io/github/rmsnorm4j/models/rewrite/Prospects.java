@@ -59,7 +59,7 @@ public record Prospects(Map<String, String> fold, Optional<String> foldRefused, 
 
   private static String untie(Rewriting rewriting) {
     return "only with --untie, because the head is also the token embedding"
-        + rewriting.storedHead().map(head -> ", and if " + head + " is a copy of it").orElse("");
+        + rewriting.plan.storedHead.map(head -> ", and if " + head + " is a copy of it").orElse("");
   }
 
   /**

@@ -189,8 +189,8 @@ public final class Rewriting implements Closeable {
    * @param progress told of bytes as they are read
    * @return what was written, and the proof
    * @throws IllegalArgumentException if nothing can be written there
-   * @throws RefusedException if a number is too large for its type, or {@link #storedHead} is no
-   *     copy
+   * @throws RefusedException if a number is too large for its type, or a head that is stored though
+   *     it is tied is no copy of the embedding
    * @throws IOException if something cannot be read or written
    */
   public Result write(Path out, boolean prove, LongConsumer progress) throws IOException {
@@ -221,21 +221,10 @@ public final class Rewriting implements Closeable {
     }
   }
 
-  /**
-   * The head that is stored though it is tied. Programs use one or the other, so it must be a copy
-   * of the embedding where it is untied, which {@link #write} looks at first.
-   */
-  Optional<String> storedHead() {
-    return model.tensors().tensors().stream()
-        .map(Tensor::name)
-        .filter(name -> norms.tied() && name.equals(norms.ownHead()))
-        .findFirst();
-  }
-
   private void requireOneHead() throws IOException {
-    if (plan.untied && storedHead().isPresent()) {
+    if (plan.untied && plan.storedHead.isPresent()) {
       TensorFile file = model.tensors();
-      Tensor head = file.tensor(norms.ownHead());
+      Tensor head = file.tensor(plan.storedHead.get());
       Tensor embedding = file.tensor(plan.edits.get(head.name()).source());
       if (!StoredMatrix.sameBytes(file, embedding, file, head)) {
         throw new RefusedException(

@@ -36,6 +36,12 @@ final class RewritingPlan {
   /** The tensor of the result that the model does not have: that head. */
   final Optional<Tensor> added;
 
+  /**
+   * The head that is stored though it is tied. Programs use one or the other, so it must be a copy
+   * of the embedding where it is untied.
+   */
+  final Optional<String> storedHead;
+
   /** The new {@code model_type}, if it changes. */
   Optional<String> modelType;
 
@@ -76,8 +82,9 @@ final class RewritingPlan {
     }
     // The embedding itself never takes a gain, so a head that takes one is no longer tied.
     untied = model.tied() && edits.containsKey(model.ownHead());
-    boolean isNew = untied && !tensors.containsKey(model.ownHead());
-    added = isNew ? Optional.of(ownHead()) : Optional.empty();
+    boolean stored = tensors.containsKey(model.ownHead());
+    added = untied && !stored ? Optional.of(ownHead()) : Optional.empty();
+    storedHead = model.tied() && stored ? Optional.of(model.ownHead()) : Optional.empty();
     if (convert) {
       center();
     }
@@ -95,37 +102,33 @@ final class RewritingPlan {
   private void requireKnown() throws RefusedException {
     List<String> unknown =
         model.unknown().stream().filter(name -> tensors.get(name).elements() > 0).toList();
-    require(
-        unknown.isEmpty(),
-        "the rules of %s do not cover %s (%s), and a norm's output may go there",
-        model.family(),
-        unknown.stream().findFirst().orElse(""),
-        unknown.size() == 1 ? "the only such tensor" : unknown.size() + " such tensors");
+    String first = unknown.stream().findFirst().orElse("");
+    String count = unknown.size() == 1 ? "the only such tensor" : unknown.size() + " such tensors";
+    String text = "the rules of %s do not cover %s (%s), and a norm's output may go there";
+    require(unknown.isEmpty(), text.formatted(model.family(), first, count));
   }
 
-  private static void require(boolean holds, String reason, Object... words)
-      throws RefusedException {
+  private static void require(boolean holds, String otherwise) throws RefusedException {
     if (!holds) {
-      throw new RefusedException(reason.formatted(words));
+      throw new RefusedException(otherwise);
     }
   }
 
   private void requireConvertible() throws RefusedException {
-    require(model.notConverted().isEmpty(), "%s", model.notConverted().orElse(""));
+    require(model.notConverted().isEmpty(), model.notConverted().orElse(""));
     require(
         !model.tied() || untie,
         "the head is the token embedding, which is centered, and the head must not be: --untie"
             + " gives the head a matrix of its own");
     for (NormSite site : model.norms()) {
-      require(!site.spec().isOfLength(), "%s is an L2 norm", site.name());
-      boolean layerNorm = site.spec().kind() == NormSpec.Kind.LAYER_NORM;
-      require(layerNorm, "%s is RMSNorm already", site.name());
-      Optional<String> reason = site.keptBecause();
-      require(reason.isEmpty(), "%s: %s", site.name(), reason.orElse(""));
+      String name = site.name();
+      require(!site.spec().isOfLength(), name + " is an L2 norm");
+      require(site.spec().kind() == NormSpec.Kind.LAYER_NORM, name + " is RMSNorm already");
+      require(site.keptBecause().isEmpty(), name + ": " + site.keptBecause().orElse(""));
     }
     for (Projection writer : model.writers()) {
-      String weight = writer.weight();
-      require(!uses.containsKey(weight), "%s takes a norm's output and adds to the stream", weight);
+      String w = writer.weight();
+      require(!uses.containsKey(w), w + " takes a norm's output and adds to the stream");
     }
   }
 
@@ -175,39 +178,31 @@ final class RewritingPlan {
   private boolean differs(Optional<String> tensor, double plain) throws IOException {
     double[] vector = tensor.isPresent() ? StoredMatrix.vector(file, tensor.get()) : new double[0];
     boolean finite = DoubleStream.of(vector).allMatch(Double::isFinite);
-    require(finite, "%s has numbers that are not finite", tensor.orElse(""));
+    require(finite, tensor.orElse("") + " has numbers that are not finite");
     return DoubleStream.of(vector).anyMatch(value -> value != plain);
   }
 
   /** A norm whose matrices cannot take its gain and bias keeps both. */
   private void requireFoldable(NormSite site, boolean bias) throws RefusedException {
+    boolean gated = site.spec().gate().isAfter();
     require(!bias || !site.heads(), "its bias is that of each head: it keeps both");
-    require(
-        !bias || !site.spec().gate().isAfter(), "its bias is multiplied by a gate: it keeps both");
+    require(!bias || !gated, "its bias is multiplied by a gate: it keeps both");
     for (Projection consumer : site.consumers()) {
-      require(
-          !bias || consumer.bias().isPresent(),
-          "%s has no bias, which would take the norm's bias: it keeps both",
-          consumer.weight());
-      require(
-          isTiedHead(consumer) || !model.embeddings().contains(consumer.weight()),
-          "%s is also an embedding",
-          consumer.weight());
+      String w = consumer.weight();
+      String none = w + " has no bias, which would take the norm's bias: it keeps both";
+      require(!bias || consumer.bias().isPresent(), none);
+      boolean embedding = model.embeddings().contains(w) && !isTiedHead(consumer);
+      require(!embedding, w + " is also an embedding");
     }
     for (String name : changed(site)) {
       Tensor tensor = tensors.get(name);
-      require(
-          tensor.dtype().elementType().isPresent(),
-          "%s, which would change, is of a type that is not rewritten",
-          tensor);
+      boolean floating = tensor.dtype().elementType().isPresent();
+      require(floating, tensor + ", which would change, is of a type that is not rewritten");
       List<String> others = new ArrayList<>(uses.get(name));
       others.remove(site.name());
       String other = others.isEmpty() ? "" : others.getFirst();
-      require(
-          others.isEmpty(),
-          "%s is also used by %s",
-          name,
-          other.equals(site.name()) ? "it twice" : other);
+      String twice = other.equals(site.name()) ? "it twice" : other;
+      require(others.isEmpty(), name + " is also used by " + twice);
     }
   }
 
@@ -221,11 +216,8 @@ final class RewritingPlan {
     Tensor own = ownHead();
     String embedding = model.head().orElseThrow().weight();
     Tensor stored = tensors.getOrDefault(own.name(), own);
-    require(
-        stored.equals(own),
-        "the head cannot be untied: it has %s, which is not as %s is",
-        stored,
-        tensors.get(embedding));
+    String both = "it has %s, which is not as %s is".formatted(stored, tensors.get(embedding));
+    require(stored.equals(own), "the head cannot be untied: " + both);
     double scale = model.headScale();
     edits.putIfAbsent(
         own.name(), new Edit(embedding, scale == 1 ? List.of() : List.of(new Edit.Scale(scale))));
