@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.models.rewrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.rmsnorm4j.formats.Dtype;
 import io.github.rmsnorm4j.models.ModelNorms;
@@ -211,6 +212,31 @@ class LyingPlanTest {
           .filteredOn(finding -> !finding.holds())
           .extracting(Compared::what)
           .containsExactly("norms, with their epsilon");
+    }
+  }
+
+  @Test
+  void otherTensorsAreCaught() throws IOException {
+    Path model = TestModel.gpt2(TestModel.WIDTH).write(folder.resolve("in"), Dtype.F32, 1);
+    Path narrow = TestModel.gpt2(TestModel.WIDTH).write(folder.resolve("bf16"), Dtype.BF16, 1);
+    Path more =
+        TestModel.gpt2(TestModel.WIDTH)
+            .put("more", new double[1], 1)
+            .write(folder.resolve("more"), Dtype.F32, 1);
+    assertRefused(model, more, "the result has more f32 [1], the model has not");
+    assertRefused(more, model, "the result lacks more f32 [1]");
+    assertRefused(
+        model, narrow, "the result has transformer.wte.weight bf16 [29, 16], the model has not");
+  }
+
+  private static void assertRefused(Path before, Path after, String message) throws IOException {
+    try (StoredModel x = StoredModel.open(before);
+        StoredModel y = StoredModel.open(after)) {
+      MatrixProof.Side ofX = new MatrixProof.Side(x.norms(Optional.empty()), x.tensors(), _ -> {});
+      MatrixProof.Side ofY = new MatrixProof.Side(y.norms(Optional.empty()), y.tensors(), _ -> {});
+      assertThatThrownBy(() -> new MatrixProof(ofX, ofY).findings(false, false))
+          .isInstanceOf(RefusedException.class)
+          .hasMessage(message);
     }
   }
 
