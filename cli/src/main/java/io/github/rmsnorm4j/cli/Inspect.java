@@ -1,8 +1,8 @@
 package io.github.rmsnorm4j.cli;
 
-import io.github.rmsnorm4j.cli.inspect.GuessText;
 import io.github.rmsnorm4j.cli.inspect.InspectionPage;
 import io.github.rmsnorm4j.cli.inspect.InspectionText;
+import io.github.rmsnorm4j.cli.inspect.UnknownModel;
 import io.github.rmsnorm4j.formats.FormatException;
 import io.github.rmsnorm4j.models.FamilyGuess;
 import io.github.rmsnorm4j.models.Inspection;
@@ -10,14 +10,14 @@ import io.github.rmsnorm4j.models.StoredModel;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.report.Records;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Help.Ansi.Style;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
@@ -64,36 +64,58 @@ final class Inspect implements Callable<Integer> {
     reports.requireDistinct();
     WrongUseException.requireName("MODEL", path, "a folder, a GGUF file or a config.json");
     if (String.valueOf(path.getFileName()).equals("config.json") && Files.isRegularFile(path)) {
-      try (ReportOptions.Files files = begin(List.of(path))) {
-        show(Inspection.ofConfig(path, map.file()), files);
-      }
+      inspect(Optional.empty(), List.of(path));
     } else {
-      try (StoredModel model = StoredModel.open(path);
-          ReportOptions.Files files = begin(model.files())) {
-        show(inspection(model, files), files);
+      try (StoredModel model = StoredModel.open(path)) {
+        inspect(Optional.of(model), model.files());
       }
     }
     return ExitCode.OK;
   }
 
-  /** What is not known is told as far as the files do, on standard error beside JSON. */
-  private Inspection inspection(StoredModel model, ReportOptions.Files files) throws IOException {
-    try {
-      return Inspection.of(model, map.file());
-    } catch (FormatException e) {
-      if (map.file().isEmpty()) {
-        boolean beside = files.data() != null && files.data().file() == null;
-        CommandLine command = spec.commandLine();
-        PrintWriter to = beside ? command.getErr() : command.getOut();
-        GuessText.lines(new FamilyGuess(model), path).forEach(to::println);
+  /** Without a model there are settings alone. */
+  private void inspect(Optional<StoredModel> model, List<Path> read) throws IOException {
+    reports.requireNotRead(read);
+    reports.requireNotRead(map.file().stream().toList());
+    try (ReportOptions.Files files = reports.begin()) {
+      Inspection inspection;
+      try {
+        inspection =
+            model.isPresent()
+                ? Inspection.of(model.get(), map.file())
+                : Inspection.ofConfig(path, map.file());
+      } catch (FormatException e) {
+        tell(unknown(model, e), files);
+        throw e;
       }
-      throw e;
+      show(inspection, files);
     }
+  }
+
+  private UnknownModel unknown(Optional<StoredModel> model, FormatException e) throws IOException {
+    if (model.isPresent() && map.file().isEmpty()) {
+      try {
+        return UnknownModel.of(e.getMessage(), new FamilyGuess(model.get()));
+      } catch (FormatException _) {
+        // Its settings cannot be read, which is the error.
+      }
+    }
+    return new UnknownModel(e.getMessage(), List.of(), Optional.empty());
+  }
+
+  /** No file is written of a model whose norms are not known. */
+  private void tell(UnknownModel unknown, ReportOptions.Files files) throws IOException {
+    if (files.data() != null && files.data().file() == null) {
+      files.data().write(Records.write(unknown));
+    }
+    unknown.lines(path).forEach(this::print);
   }
 
   private void show(Inspection inspection, ReportOptions.Files files) throws IOException {
     Prospects prospects = Prospects.of(path, map.file());
-    InspectionText.lines(inspection, prospects).forEach(this::print);
+    InspectionText.lines(
+            inspection, prospects, Terminal.color(Style.fg_green), Terminal.color(Style.fg_yellow))
+        .forEach(this::print);
     String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
     // Neither is made unasked: a start of the command line takes as long.
     files.write(
@@ -106,11 +128,5 @@ final class Inspect implements Callable<Integer> {
 
   private void print(String line) {
     spec.commandLine().getOut().println(line);
-  }
-
-  private ReportOptions.Files begin(List<Path> read) throws IOException {
-    reports.requireNotRead(read);
-    reports.requireNotRead(map.file().stream().toList());
-    return reports.begin();
   }
 }

@@ -8,6 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Help.Ansi.Style;
 
@@ -48,9 +49,17 @@ public final class Terminal {
 
   /** An error for standard error: red where it may have colors. */
   static String error(String line) {
-    return colors(STANDARD_ERROR).enabled()
-        ? Style.on(Style.fg_red) + line + Style.off(Style.fg_red)
-        : line;
+    return color(Style.fg_red, STANDARD_ERROR).apply(line);
+  }
+
+  /** Colors lines for standard output, where it may have colors: a warning is yellow. */
+  static UnaryOperator<String> color(Style color) {
+    return color(color, STANDARD_OUTPUT);
+  }
+
+  private static UnaryOperator<String> color(Style color, int stream) {
+    boolean colored = colors(stream).enabled();
+    return line -> colored ? Style.on(color) + line + Style.off(color) : line;
   }
 
   @SuppressWarnings("restricted") // Refused, it would only print a warning; then we do not ask.

@@ -1,11 +1,18 @@
 package io.github.rmsnorm4j.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.rmsnorm4j.cli.inspect.InspectionText;
 import io.github.rmsnorm4j.cli.testing.CommandResult;
 import io.github.rmsnorm4j.cli.testing.Shell;
 import io.github.rmsnorm4j.cli.testing.TestTensor;
 import io.github.rmsnorm4j.formats.Dtype;
+import io.github.rmsnorm4j.models.Inspection;
+import io.github.rmsnorm4j.models.StoredModel;
+import io.github.rmsnorm4j.models.rewrite.Prospects;
 import io.github.rmsnorm4j.models.transformer.ModelFolder;
 import io.github.rmsnorm4j.models.transformer.Stories260K;
 import io.github.rmsnorm4j.models.transformer.Weights;
@@ -15,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -439,10 +447,77 @@ class InspectTest {
             map);
     CommandResult json = inspect(model, "--json", "-");
     assertThat(json.status()).isEqualTo(1);
-    assertThat(json.out()).isEmpty();
-    assertThat(json.err()).isEqualTo(result.out() + result.err());
+    assertThat(json.err()).isEqualTo(result.err());
+    JsonNode read = new ObjectMapper().readTree(json.out());
+    assertThat(read.get("error").asText()).isEqualTo(result.err().strip().split(": ", 2)[1]);
+    JsonNode norm = read.get("likelyNorms").get(0);
+    assertThat(norm.get("name").asText()).isEqualTo("model.layers.N.input_layernorm.weight");
+    assertThat(norm.get("tensors").asInt()).isEqualTo(5);
+    assertThat(norm.get("greatest").asDouble()).isCloseTo(2.793, within(0.001));
+    assertThat(norm.get("looksLike").asDouble()).isZero();
+    assertThat(read.get("likelyNorms")).hasSize(3);
+    assertThat(read.get("map")).hasToString(map);
     Path file = Files.writeString(folder.resolve("map.json"), map);
     assertThat(inspect(model, "--map", file).out()).startsWith("new: 11 norms; the head is tied");
+  }
+
+  /** A program that reads the JSON gets the error where there is nothing else, too. */
+  @Test
+  void theJsonHasTheError() throws IOException {
+    Path model = stories();
+    Path config = model.resolve("config.json");
+    Path data = folder.resolve("norms.json");
+    String known = Files.readString(config);
+    String unknown = known.replace("\"llama\"", "\"new\"");
+    for (String text : List.of(unknown, known.replace("1.0E-5", "-1"), "[]")) {
+      Files.writeString(config, text);
+      for (Path path : List.of(model, config)) {
+        CommandResult result = inspect(path, "--json", "-");
+        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.err()).hasLineCount(1);
+        JsonNode read = new ObjectMapper().readTree(result.out());
+        assertThat(result.err()).endsWith(": " + read.get("error").asText() + "\n");
+        boolean likely = path.equals(model) && text.equals(unknown);
+        assertThat(read.get("likelyNorms").isEmpty()).isNotEqualTo(likely);
+        assertThat(read.get("map").isNull()).isNotEqualTo(likely);
+        assertThat(inspect(path, "--json", data).status()).isEqualTo(1);
+        assertThat(data).doesNotExist();
+      }
+    }
+  }
+
+  /** All lines of a warning, and the first line of the text. */
+  @Test
+  void warningsHaveAColor() throws IOException {
+    List<String> plain = inspect(oddModel()).out().lines().toList();
+    List<String> colored = colored(oddModel());
+    assertThat(colored.stream().map(line -> line.substring(1))).isEqualTo(plain);
+    List<Integer> warnings = new ArrayList<>();
+    for (int i = 1; i < plain.size(); i++) {
+      boolean continued = plain.get(i).startsWith("    ") && warnings.contains(i - 1);
+      if (plain.get(i).startsWith("  warning: ") || continued) {
+        warnings.add(i);
+      }
+      assertThat(colored.get(i).charAt(0)).isEqualTo(warnings.contains(i) ? '!' : ' ');
+    }
+    assertThat(warnings).hasSizeGreaterThan(4);
+    assertThat(colored.getFirst()).startsWith("!Llama");
+    assertThat(colored(stories()).getFirst()).startsWith("+Llama");
+    assertThat(colored(stories())).filteredOn(line -> line.startsWith("!")).isEmpty();
+  }
+
+  /** Marks instead of colors: a plus for good, an exclamation mark for a warning. */
+  private static List<String> colored(Path path) throws IOException {
+    try (StoredModel model = StoredModel.open(path)) {
+      return InspectionText.lines(
+              Inspection.of(model, Optional.empty()),
+              Prospects.of(path, Optional.empty()),
+              line -> "+" + line,
+              line -> "!" + line)
+          .stream()
+          .map(line -> line.matches("(?s)[+!].*") ? line : " " + line)
+          .toList();
+    }
   }
 
   /** All but the gains; the figures too. */

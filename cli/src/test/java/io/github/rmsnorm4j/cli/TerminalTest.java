@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.rmsnorm4j.cli.testing.ChildJvm;
+import io.github.rmsnorm4j.cli.testing.Shell;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
@@ -71,10 +72,14 @@ class TerminalTest {
   void eachStreamHasItsOwnColors() throws Exception {
     List<String> wrong = ChildJvm.command(Rmsnorm.class, List.of(), "show", "nosuch.npy");
     List<String> help = ChildJvm.command(Rmsnorm.class, List.of(), "help");
+    String gpt2 = Shell.CHECKOUT.resolve("examples/tiny-gpt2").toString();
+    List<String> inspect = ChildJvm.command(Rmsnorm.class, List.of(), "inspect", gpt2);
     String error = "rmsnorm show: nosuch.npy: no such file or folder";
     assertThat(onTerminal(wrong, "")).isEqualTo("\u001b[31m" + error + "\u001b[39m");
     assertThat(onTerminal(wrong, "2>&1 | cat")).isEqualTo(error);
     assertThat(onTerminal(help, "")).contains("\u001b[1mrmsnorm");
+    assertThat(onTerminal(inspect, "")).startsWith("\u001b[32mGPT-2: ");
+    assertThat(onTerminal(inspect, "| cat")).startsWith("GPT-2: ").doesNotContain("\u001b");
     assertThat(onTerminal(help, "| cat")).startsWith("Usage: rmsnorm [").doesNotContain("\u001b");
   }
 

@@ -87,12 +87,12 @@ public final class FamilyGuess {
   }
 
   /**
-   * {@return rules by which the norms are found, as a line of JSON; empty if none were found} They
-   * are those of the family whose names and numbers fit best, with what is different.
+   * {@return rules by which the norms are found, as a file of rules has them; empty if none were
+   * found} They are those of the family whose names and numbers fit best, with what is different.
    *
    * @throws IOException if the model cannot be read
    */
-  public Optional<String> map() throws IOException {
+  public Optional<Map<String, Object>> map() throws IOException {
     Map<String, Object> best = null;
     long least = Long.MAX_VALUE;
     for (String family : families.with(settings.typesField())) {
@@ -109,7 +109,16 @@ public final class FamilyGuess {
       Map<String, Object> listed = listed(best);
       best = found(listed).isPresent() ? listed : best;
     }
-    return Optional.ofNullable(best).map(RuleRecords::line);
+    return Optional.ofNullable(best);
+  }
+
+  /**
+   * {@return rules as a line of JSON}
+   *
+   * @param rules those of {@link #map}
+   */
+  public static String line(Map<String, Object> rules) {
+    return RuleRecords.line(rules);
   }
 
   private Map<String, Object> rules(String family, String norm) throws FormatException {

@@ -114,8 +114,13 @@ record GroupText(NormGroup group) {
   }
 
   /** How a model stores a gain g that a norm adds this to. */
-  static String stored(double offset) {
+  private static String stored(double offset) {
     return offset == 0 ? "g" : "g - 1";
+  }
+
+  /** What stored numbers look like. */
+  static String looks(Optional<Double> offset) {
+    return offset.map(GroupText::stored).orElse("either");
   }
 
   private String types() {
@@ -141,7 +146,7 @@ record GroupText(NormGroup group) {
         number(gain.greatest()),
         String.valueOf(gain.dead()),
         String.valueOf(gain.negative()),
-        gain.looksLike().map(GroupText::stored).orElse("either")
+        looks(gain.looksLike())
             + (gain.nonFinite() > 0 ? ", %s not finite".formatted(gain.nonFinite()) : ""));
   }
 
