@@ -13,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /** The families whose rules come with this module, and those of a user's file. */
 final class Families {
@@ -40,17 +39,13 @@ final class Families {
 
   /** Those that come with this module; they are read once. */
   static synchronized Families read() throws IOException {
-    if (known != null) {
-      return known;
-    }
-    try (InputStream in = Families.class.getResourceAsStream(TABLE.toString())) {
-      if (in == null) {
-        throw new IOException("the module lacks its resource " + TABLE);
+    if (known == null) {
+      try (InputStream in = Families.class.getResourceAsStream(TABLE.toString())) {
+        Map<String, Object> content = JsonFile.read(TABLE, in.readAllBytes());
+        known = new Families(RuleRecords.read(TABLE, content, Table.class));
       }
-      Map<String, Object> content = JsonFile.read(TABLE, in.readAllBytes());
-      known = new Families(RuleRecords.read(TABLE, content, Table.class));
-      return known;
     }
+    return known;
   }
 
   /** The fields of a family with those that it takes over from the one that it is like. */
@@ -79,8 +74,8 @@ final class Families {
    */
   Optional<Family> find(String field, String value) throws FormatException {
     for (Map<String, Object> family : fields.values()) {
-      if (values(family, field).anyMatch(value::equals)) {
-        return Optional.of(family(TABLE, family));
+      if (family.get(field) instanceof Collection<?> values && values.contains(value)) {
+        return Optional.of(of(TABLE, family));
       }
     }
     return Optional.empty();
@@ -91,39 +86,24 @@ final class Families {
     return fields.keySet().stream().filter(name -> fields.get(name).containsKey(field)).toList();
   }
 
-  private static Stream<String> values(Map<String, Object> family, String field) {
-    return ((Collection<?>) family.getOrDefault(field, List.of())).stream().map(Object::toString);
-  }
-
-  /** The family that a user's file describes. */
-  Family ofFile(Path file) throws IOException {
-    return of(file, JsonFile.read(file));
-  }
-
   /** The family that fields describe; the file is named in messages. */
   Family of(Path file, Map<String, Object> rules) throws FormatException {
-    return family(file, whole(file, rules));
-  }
-
-  private Family family(Path file, Map<String, Object> whole) throws FormatException {
-    Map<String, Object> family = new LinkedHashMap<>(whole);
+    Map<String, Object> family = whole(file, rules);
+    Map<String, Object> ofNorms = new HashMap<>(family);
+    ofNorms.keySet().retainAll(OF_ALL_NORMS);
     family.keySet().removeAll(OF_ALL_NORMS);
-    family.computeIfPresent(
-        "norms",
-        (_, norms) ->
-            norms instanceof List<?> list
-                ? list.stream().map(norm -> norm(whole, norm)).toList()
-                : norms);
+    if (family.get("norms") instanceof List<?> norms) {
+      family.put("norms", norms.stream().map(norm -> norm(ofNorms, norm)).toList());
+    }
     return RuleRecords.read(file, family, Family.class);
   }
 
   /** The fields of a norm with those of its family that hold for it. */
-  private Object norm(Map<String, Object> family, Object norm) {
+  private Object norm(Map<String, Object> ofFamily, Object norm) {
     if (!(norm instanceof Map<?, ?> own)) {
       return norm;
     }
-    Map<Object, Object> whole = new HashMap<>(family);
-    whole.keySet().retainAll(OF_ALL_NORMS);
+    Map<Object, Object> whole = new HashMap<>(ofFamily);
     whole.putAll(own);
     for (String field : List.of("kept", "note")) {
       whole.computeIfPresent(

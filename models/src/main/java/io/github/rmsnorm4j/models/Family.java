@@ -59,54 +59,39 @@ record Family(
     String converted) {
 
   Family {
-    present("family", name);
+    require(!name.isEmpty(), "lacks family");
     present("head", head);
     present("tied", tied);
-    present("counts", counts).forEach(Family::some);
+    present("counts", counts);
+    further = further == null ? Map.of() : further;
+    mayLack = mayLack == null ? Map.of() : mayLack;
+    counts.forEach(Family::some);
+    further.forEach(Family::some);
     some("width", width);
     some("embeddings", embeddings);
     some("norms", norms);
-    source = listed(source);
-    modelTypes = listed(modelTypes);
-    ggufArchitectures = listed(ggufArchitectures);
-    prefixes = prefixes == null ? List.of("") : prefixes;
-    prefixes.forEach(Family::requireNoBraces);
-    further = further == null ? Map.of() : further;
-    further.forEach(Family::some);
-    mayLack = mayLack == null ? Map.of() : mayLack;
-    inputsFirst = inputsFirst == null ? Set.of() : inputsFirst;
-    headScaled = listed(headScaled);
-    writers = listed(writers);
-    others = listed(others);
-    premises = listed(premises);
-    converted = converted == null ? "" : converted;
-    if (!Double.isFinite(tiedHeadPowerOfWidth)) {
-      throw new IllegalArgumentException(
-          "tied_head_power_of_width is " + tiedHeadPowerOfWidth + ", it must be finite");
+    prefixes = prefixes.isEmpty() ? List.of("") : prefixes;
+    for (String prefix : prefixes) {
+      require(
+          !prefix.matches("(?s).*[{}].*"), "prefixes has '" + prefix + "', a prefix has no braces");
+    }
+    require(
+        Double.isFinite(tiedHeadPowerOfWidth),
+        "tied_head_power_of_width is " + tiedHeadPowerOfWidth + ", it must be finite");
+  }
+
+  private static void require(boolean holds, String problem) {
+    if (!holds) {
+      throw new IllegalArgumentException(problem);
     }
   }
 
-  private static void requireNoBraces(String prefix) {
-    if (prefix.contains("{") || prefix.contains("}")) {
-      throw new IllegalArgumentException("prefixes has '" + prefix + "', a prefix has no braces");
-    }
-  }
-
-  private static <T> T present(String field, T value) {
-    if (value == null) {
-      throw new IllegalArgumentException("lacks " + field);
-    }
-    return value;
+  private static void present(String field, Object value) {
+    require(value != null, "lacks " + field);
   }
 
   private static void some(String field, Collection<?> values) {
-    if (present(field, values).isEmpty()) {
-      throw new IllegalArgumentException(field + " is empty, it must have one entry or more");
-    }
-  }
-
-  private static <T> List<T> listed(List<T> values) {
-    return values == null ? List.of() : values;
+    require(!values.isEmpty(), field + " is empty, it must have one entry or more");
   }
 
   /**
@@ -119,15 +104,11 @@ record Family(
     private static final String IF_NOT_STORED = "if the head is not stored";
 
     @JsonCreator
-    Tied {
-      keys = listed(keys);
-    }
+    Tied {}
 
     @JsonCreator
     static Tied of(String text) {
-      if (!text.equals(IF_NOT_STORED)) {
-        throw new IllegalArgumentException("it must be an object or '" + IF_NOT_STORED + "'");
-      }
+      require(text.equals(IF_NOT_STORED), "it must be an object or '" + IF_NOT_STORED + "'");
       return new Tied(List.of(), true);
     }
   }
@@ -146,8 +127,8 @@ record Family(
       @JsonProperty("default") Boolean absent,
       @JsonProperty("else") String otherwise) {
     Premise {
-      present("key", key);
-      present("else", otherwise);
+      require(!key.isEmpty(), "lacks key");
+      require(!otherwise.isEmpty(), "lacks else");
       mustBe = mustBe == null || mustBe;
       absent = absent == null || absent;
     }
@@ -185,24 +166,12 @@ record Family(
     NormRule {
       present("name", name);
       present("norm", norm);
-      epsilon = listed(epsilon);
-      groups = listed(groups);
       gain = gain == null || gain;
-      consumers = listed(consumers);
-      orConsumers = listed(orConsumers);
-      kept = kept == null ? "" : kept;
-      note = note == null ? "" : note;
-      onlyIf = onlyIf == null ? "" : onlyIf;
       optional |= !onlyIf.isEmpty();
+      String is = "norm is '" + norm + "', ";
       // A folded gain is 1, and 1 less the offset must be a number of every type.
-      require(norm, norm.gainOffset() == 0 || norm.gainOffset() == 1, "its offset must be 0 or 1");
-      require(norm, groups.isEmpty() || norm.part().isWhole(), "with groups its part must be 1");
-    }
-
-    private static void require(NormSpec norm, boolean holds, String must) {
-      if (!holds) {
-        throw new IllegalArgumentException("norm is '%s', %s".formatted(norm, must));
-      }
+      require(norm.gainOffset() == 0 || norm.gainOffset() == 1, is + "its offset must be 0 or 1");
+      require(groups.isEmpty() || norm.part().isWhole(), is + "with groups its part must be 1");
     }
   }
 }

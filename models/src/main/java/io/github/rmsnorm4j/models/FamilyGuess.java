@@ -57,7 +57,7 @@ public final class FamilyGuess {
           && tensor.elements() > 1
           && tensor.dtype().elementType().isPresent()
           && tensor.elements() <= ModelSettings.GREATEST_WIDTH) {
-        gains.put(tensor.name(), Inspection.statistics(model.tensors(), tensor, 0));
+        gains.put(tensor.name(), GainStatistics.of(model.tensors(), tensor, 0));
       }
     }
   }
@@ -78,11 +78,10 @@ public final class FamilyGuess {
   public Map<String, List<GainStatistics>> gains() {
     Map<String, List<GainStatistics>> groups = new LinkedHashMap<>();
     gains.forEach(
-        (name, gain) ->
-            groups
-                .computeIfAbsent(
-                    LAYER.matcher(name).replaceFirst("{layer}"), _ -> new ArrayList<>())
-                .add(gain));
+        (tensor, gain) -> {
+          String name = LAYER.matcher(tensor).replaceFirst("{layer}");
+          groups.computeIfAbsent(name, _ -> new ArrayList<>()).add(gain);
+        });
     return groups;
   }
 
@@ -118,7 +117,7 @@ public final class FamilyGuess {
    * @param rules those of {@link #map}
    */
   public static String line(Map<String, Object> rules) {
-    return RuleRecords.line(rules);
+    return RuleRecords.JSON.valueToTree(rules).toString();
   }
 
   private Map<String, Object> rules(String family, String norm) throws FormatException {
@@ -166,15 +165,15 @@ public final class FamilyGuess {
 
   /** Rules that name each norm, because no family has them all. */
   private Map<String, Object> listed(Map<String, Object> best) throws FormatException {
+    int layers =
+        gains.keySet().stream()
+            .map(LAYER::matcher)
+            .filter(Matcher::find)
+            .mapToInt(layer -> 1 + Integer.parseInt(layer.group()))
+            .max()
+            .orElse(0);
     Map<String, Object> rules = new LinkedHashMap<>();
     rules.putAll(best == null ? rules(families.with(settings.typesField()).getFirst(), "") : best);
-    Set<String> names = new HashSet<>();
-    model.tensors().tensors().forEach(tensor -> names.add(tensor.name()));
-    int layers = 0;
-    for (String name : gains.keySet()) {
-      Matcher layer = LAYER.matcher(name);
-      layers = Math.max(layers, layer.find() ? 1 + Integer.parseInt(layer.group()) : 0);
-    }
     if (best == null) {
       model.tensors().tensors().stream()
           .filter(tensor -> tensor.shape().size() == 2 && tensor.name().endsWith(WEIGHT))
@@ -182,33 +181,34 @@ public final class FamilyGuess {
           .filter(name -> EMBEDDING.matcher(name).matches())
           .findFirst()
           .ifPresent(name -> rules.put("embeddings", List.of(name)));
-      int count = layers;
       settings.numbers().entrySet().stream()
-          .filter(number -> number.getValue().doubleValue() == count)
+          .filter(number -> number.getValue().doubleValue() == layers)
           .map(Map.Entry::getKey)
           .min(Comparator.comparing(key -> !key.contains("layer")))
           .ifPresent(key -> rules.put("counts", Map.of("layer", List.of(key))));
     }
     List<Map<String, Object>> norms = new ArrayList<>();
-    for (Map.Entry<String, List<GainStatistics>> group : gains().entrySet()) {
-      String name = withoutWeight(group.getKey());
-      long shifted =
-          group.getValue().stream()
-              .filter(gain -> gain.looksLike().equals(Optional.of(1.0)))
-              .count();
-      boolean bias = names.contains(name.replace("{layer}", "0") + BIAS);
-      Map<String, Object> norm = new LinkedHashMap<>();
-      norm.put("name", name);
-      norm.put(
-          "norm", bias ? "layernorm" : 2 * shifted > group.getValue().size() ? "gemma" : "rmsnorm");
-      norm.put("kept", KEPT);
-      if (group.getValue().size() < layers && name.contains("{layer}")) {
-        norm.put("optional", true);
-      }
-      norms.add(norm);
-    }
+    gains().forEach((name, of) -> norms.add(norm(withoutWeight(name), of, layers)));
     rules.put("norms", norms);
     return rules;
+  }
+
+  private Map<String, Object> norm(String name, List<GainStatistics> of, int layers) {
+    String bias = name.replace("{layer}", "0") + BIAS;
+    long shifted = of.stream().filter(gain -> gain.looksLike().equals(Optional.of(1.0))).count();
+    String kind = 2 * shifted > of.size() ? "gemma" : "rmsnorm";
+    Map<String, Object> norm = new LinkedHashMap<>();
+    norm.put("name", name);
+    norm.put(
+        "norm",
+        model.tensors().tensors().stream().anyMatch(tensor -> tensor.name().equals(bias))
+            ? "layernorm"
+            : kind);
+    norm.put("kept", KEPT);
+    if (of.size() < layers && name.contains("{layer}")) {
+      norm.put("optional", true);
+    }
+    return norm;
   }
 
   private static String withoutWeight(String name) {

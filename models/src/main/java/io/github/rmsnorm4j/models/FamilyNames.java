@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
@@ -24,9 +25,16 @@ final class FamilyNames {
   static final String WEIGHT = ".weight";
   static final String BIAS = ".bias";
 
-  /** What a quantized matrix has instead of its weight, or beside it. */
-  private static final List<String> QUANTIZED =
-      List.of(".weight_packed", ".weight_scale", ".weight_scale_inv", ".weight_shape", ".scale");
+  /** What tensors of a name end in; a quantized matrix has some instead of its weight. */
+  private static final List<String> ENDINGS =
+      List.of(
+          WEIGHT,
+          BIAS,
+          ".weight_packed",
+          ".weight_scale",
+          ".weight_scale_inv",
+          ".weight_shape",
+          ".scale");
 
   /** Several times more names than the rules of any model stand for. */
   private static final int MOST_NAMES = 1 << 18;
@@ -56,7 +64,7 @@ final class FamilyNames {
       int layers = settings.key(keys.getValue()).isPresent() ? settings.layers(keys.getValue()) : 0;
       counts.computeIfPresent(keys.getKey(), (_, count) -> count + layers);
     }
-    requireFewNames();
+    requireFewNames(file.path(), family, counts);
     findPrefix();
     // Those for further tokens are often left out.
     for (String counter : least.keySet()) {
@@ -64,46 +72,39 @@ final class FamilyNames {
         counts.merge(counter, -1, Integer::sum);
       }
     }
-    for (Map.Entry<String, String> sign : family.mayLack().entrySet()) {
-      if (matching(tensors.navigableKeySet(), outer + sign.getValue()).findAny().isEmpty()) {
-        counts.computeIfPresent(sign.getKey(), (_, _) -> 0);
-      }
-    }
+    family.mayLack().keySet().stream()
+        .filter(counter -> isMissing(family.mayLack().get(counter)))
+        .forEach(counter -> counts.computeIfPresent(counter, (_, _) -> 0));
   }
 
   private boolean hasLayer(String counter, int layer) {
     return family.norms().stream()
         .flatMap(rule -> here(rule.name()).before(counter))
-        .anyMatch(
-            name ->
-                matching(tensors.navigableKeySet(), outer + name + layer + ".*")
-                    .findAny()
-                    .isPresent());
+        .anyMatch(name -> !isMissing(name + layer + ".*"));
+  }
+
+  private boolean isMissing(String name) {
+    return matching(tensors.navigableKeySet(), outer + name).isEmpty();
   }
 
   /** A few braces too many would take hours, or fill the memory. */
-  private void requireFewNames() throws FormatException {
+  static void requireFewNames(Path file, Family family, Map<String, Integer> counts)
+      throws FormatException {
     // Also where a counter is 0, the lists around it are expanded: names begin with them.
     Map<String, Integer> atLeastOne = new HashMap<>(counts);
     atLeastOne.replaceAll((_, count) -> Math.max(1, count));
-    double size = patterns().mapToDouble(pattern -> pattern.size(atLeastOne)).sum();
+    double size = patterns(family).mapToDouble(pattern -> pattern.size(atLeastOne)).sum();
     for (NormRule rule : family.norms()) {
       // What takes its output is looked up for each of the norms, and so are settings.
-      Map<String, Integer> at = Map.of(counter(rule.name()), 0);
-      double each = consumers(rule).mapToDouble(names -> names.with(at).size(atLeastOne)).sum();
+      Map<String, Integer> at = new HashMap<>(atLeastOne);
+      rule.name().words().stream().filter(counts::containsKey).findFirst().ifPresent(at::remove);
+      double each = consumers(rule).mapToDouble(names -> names.size(at)).sum();
       int keys = rule.epsilon().size() + rule.groups().size() + family.width().size();
       size += rule.name().size(atLeastOne) * (each + keys);
     }
-    requireFewNames(file.path(), family, size);
-  }
-
-  static void requireFewNames(Path file, Family family, double size) throws FormatException {
     if (size > MOST_NAMES) {
-      throw wrong(
-          file,
-          family,
-          String.format(
-              Locale.ROOT, "they stand for %.3g names, at most %s are tried", size, MOST_NAMES));
+      String problem = "they stand for %.3g names, at most %s are tried";
+      throw wrong(file, family, String.format(Locale.ROOT, problem, size, MOST_NAMES));
     }
   }
 
@@ -136,10 +137,9 @@ final class FamilyNames {
         return;
       }
     }
+    String problem = "lacks %s, which a model of the family %s has";
     throw new FormatException(
-        file.path(),
-        "lacks %s, which a model of the family %s has"
-            .formatted(String.join(" or ", tried), family.name()));
+        file.path(), problem.formatted(String.join(" or ", tried), family.name()));
   }
 
   /** What the names begin with that those of the family do not; empty if there is nothing. */
@@ -149,22 +149,18 @@ final class FamilyNames {
 
   /** The name of a tensor of which a model has one. */
   private String one(String what, NamePattern pattern) throws FormatException {
-    if (pattern.size(counts) != 1) {
-      throw wrong(
-          file.path(),
-          family,
-          "the %s '%s' stands for %s names, it must stand for one"
-              .formatted(
-                  what, Printable.shortened(pattern.toString()), (long) pattern.size(counts)));
+    long names = (long) pattern.size(counts);
+    if (names != 1) {
+      String problem = "the %s '%s' stands for %s names, it must stand for one";
+      String shown = Printable.shortened(pattern.text());
+      throw wrong(file.path(), family, problem.formatted(what, shown, names));
     }
     return all(List.of(pattern)).findFirst().orElseThrow();
   }
 
   private static FormatException wrong(Path file, Family family, String problem) {
-    return new FormatException(
-        file,
-        "cannot be read by the rules of %s: %s"
-            .formatted(Printable.shortened(family.name()), problem));
+    String rules = Printable.shortened(family.name());
+    return new FormatException(file, "cannot be read by the rules of " + rules + ": " + problem);
   }
 
   String embedding() throws FormatException {
@@ -238,37 +234,33 @@ final class FamilyNames {
   }
 
   /** Every pattern of a name in the rules. */
-  private Stream<NamePattern> patterns() {
+  private static Stream<NamePattern> patterns(Family family) {
     return Stream.of(
             family.embeddings().stream(),
             Stream.of(family.head()),
             family.writers().stream(),
             family.others().stream(),
-            family.norms().stream()
-                .flatMap(rule -> Stream.concat(Stream.of(rule.name()), consumers(rule))))
+            family.norms().stream().map(NormRule::name),
+            family.norms().stream().flatMap(FamilyNames::consumers))
         .flatMap(patterns -> patterns);
   }
 
   /** The tensors that no rule covers. */
   List<String> unknown() throws FormatException {
-    NavigableSet<String> unknown = new TreeSet<>(tensors.navigableKeySet());
-    Stream.concat(all(patterns().toList()), Stream.of(head()))
+    NavigableSet<String> unknown = new TreeSet<>(tensors.keySet());
+    Stream.concat(all(patterns(family).toList()), Stream.of(head()))
         .forEach(
             name -> {
-              matching(unknown, name).toList().forEach(unknown::remove);
-              unknown.remove(name + WEIGHT);
-              unknown.remove(name + BIAS);
-              QUANTIZED.forEach(ending -> unknown.remove(name + ending));
+              matching(unknown, name).clear();
+              ENDINGS.forEach(ending -> unknown.remove(name + ending));
             });
     return file.tensors().stream().map(Tensor::name).filter(unknown::contains).toList();
   }
 
-  /** The names that are one; or that begin like one which ends in {@code *}. */
-  private static Stream<String> matching(NavigableSet<String> names, String name) {
-    if (!name.endsWith("*")) {
-      return Stream.of(name).filter(names::contains);
-    }
-    String beginning = name.substring(0, name.length() - 1);
-    return names.tailSet(beginning).stream().takeWhile(known -> known.startsWith(beginning));
+  /** Those of the names that are one; or that begin like one which ends in {@code *}. */
+  private static Set<String> matching(NavigableSet<String> names, String name) {
+    boolean all = name.endsWith("*");
+    String beginning = all ? name.substring(0, name.length() - 1) : name;
+    return names.subSet(beginning, beginning + (all ? Character.MAX_VALUE : Character.MIN_VALUE));
   }
 }

@@ -1,5 +1,11 @@
 package io.github.rmsnorm4j.models;
 
+import io.github.rmsnorm4j.formats.Tensor;
+import io.github.rmsnorm4j.formats.TensorFile;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.DoubleSummaryStatistics;
 import java.util.Optional;
 import java.util.function.DoubleConsumer;
@@ -30,8 +36,27 @@ public record GainStatistics(
   /** A trained gain is seldom below 0, a gain - 1 often is. */
   private static final double FEW = 0.05;
 
+  private static final int PIECE = 1 << 16;
+
+  /** What a gain is like, which is read in pieces. */
+  static GainStatistics of(TensorFile file, Tensor gain, double offset) throws IOException {
+    Counter counter = new Counter(offset);
+    double[] numbers = new double[(int) Math.min(PIECE, gain.elements())];
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment elements =
+          arena.allocate((long) numbers.length * gain.dtype().bits() / Byte.SIZE, Double.BYTES);
+      for (long at = 0; at < gain.elements(); at += PIECE) {
+        int count = (int) Math.min(PIECE, gain.elements() - at);
+        file.read(gain, at, count, elements);
+        gain.dtype().decode(elements, numbers, count);
+        Arrays.stream(numbers, 0, count).forEach(counter);
+      }
+    }
+    return counter.statistics();
+  }
+
   /** Takes the stored numbers of a gain one after the other. */
-  static final class Counter implements DoubleConsumer {
+  private static final class Counter implements DoubleConsumer {
     private final double offset;
     private final DoubleSummaryStatistics stored = new DoubleSummaryStatistics();
     private int dead;
@@ -45,14 +70,14 @@ public record GainStatistics(
 
     @Override
     public void accept(double value) {
-      if (!Double.isFinite(value)) {
+      if (Double.isFinite(value)) {
+        stored.accept(value);
+        negativeStored += value < 0 ? 1 : 0;
+        dead += value + offset == 0 ? 1 : 0;
+        negative += value + offset < 0 ? 1 : 0;
+      } else {
         nonFinite++;
-        return;
       }
-      stored.accept(value);
-      negativeStored += value < 0 ? 1 : 0;
-      dead += value + offset == 0 ? 1 : 0;
-      negative += value + offset < 0 ? 1 : 0;
     }
 
     GainStatistics statistics() {
@@ -68,13 +93,13 @@ public record GainStatistics(
     }
 
     private Optional<Double> looksLike() {
-      double mean = stored.getAverage();
-      double share = (double) negativeStored / stored.getCount();
+      boolean nearer1 = stored.getAverage() >= NEARER_TO_0;
+      boolean seldom = (double) negativeStored / stored.getCount() < FEW;
       boolean zero = stored.getMin() == 0 && stored.getMax() == 0;
-      if (zero || mean < NEARER_TO_0 && share >= FEW) {
+      if (zero || !nearer1 && !seldom) {
         return Optional.of(1.0);
       }
-      return mean >= NEARER_TO_0 && share < FEW ? Optional.of(0.0) : Optional.empty();
+      return nearer1 && seldom ? Optional.of(0.0) : Optional.empty();
     }
   }
 }

@@ -5,14 +5,10 @@ import static io.github.rmsnorm4j.models.FamilyNames.WEIGHT;
 import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.formats.Tensor;
-import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.Family.NormRule;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,8 +22,6 @@ import java.util.Optional;
  * @param remarks what a user of the model should know of its files, a sentence each
  */
 public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<String> remarks) {
-  private static final int PIECE = 1 << 16;
-
   /** Copies the lists. */
   public Inspection {
     norms = List.copyOf(norms);
@@ -48,22 +42,20 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
     // Rules may name one gain many times; it is read once for each offset.
     Map<List<Object>, GainStatistics> known = new HashMap<>();
     for (InspectedNorm norm : found.norms) {
-      InspectedNorm read = norm;
-      if (norm.site().gain().isPresent()) {
-        Tensor gain = model.tensors().tensor(norm.site().gain().get());
-        double offset = norm.site().spec().gainOffset();
-        List<Object> key = List.of(gain, offset);
-        if (!known.containsKey(key)) {
-          known.put(key, statistics(model.tensors(), gain, offset));
+      NormSite site = norm.site();
+      Optional<String> type = Optional.empty();
+      GainStatistics statistics = null;
+      if (site.gain().isPresent()) {
+        Tensor gain = model.tensors().tensor(site.gain().get());
+        List<Object> key = List.of(gain, site.spec().gainOffset());
+        statistics = known.get(key);
+        if (statistics == null) {
+          statistics = GainStatistics.of(model.tensors(), gain, site.spec().gainOffset());
+          known.put(key, statistics);
         }
-        read =
-            new InspectedNorm(
-                norm.site(),
-                norm.epsilonFrom(),
-                gain.dtype().elementType().map(ElementType::shortName),
-                Optional.of(known.get(key)));
+        type = gain.dtype().elementType().map(ElementType::shortName);
       }
-      norms.add(read);
+      norms.add(new InspectedNorm(site, norm.epsilonFrom(), type, Optional.ofNullable(statistics)));
     }
     List<String> remarks = new ArrayList<>(found.remarks);
     remarks.addAll(ModelRemarks.of(model, found.model));
@@ -82,49 +74,47 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
   public static Inspection ofConfig(Path config, Optional<Path> map) throws IOException {
     ModelSettings settings = ModelSettings.ofConfig(config);
     Family family = settings.family(Families.read(), map);
-    FamilyNames.requireFewNames(
-        config,
-        family,
-        family.norms().stream().mapToDouble(rule -> rule.name().size(Map.of())).sum());
+    FamilyNames.requireFewNames(config, family, Map.of());
     Map<String, String> prefix = Map.of("prefix", family.prefixes().getFirst());
     List<InspectedNorm> norms = new ArrayList<>();
     for (NormRule rule : family.norms()) {
-      if (!rule.onlyIf().isEmpty() && !settings.isOn(rule.onlyIf())) {
-        continue;
+      if (rule.onlyIf().isEmpty() || settings.isOn(rule.onlyIf())) {
+        NormSpec spec = settings.with(rule.norm(), rule.epsilon(), rule.groups());
+        Optional<String> epsilonFrom = settings.key(rule.epsilon());
+        rule.name()
+            .with(prefix)
+            .names(Map.of())
+            .map(name -> unread(rule, spec, epsilonFrom, name.replaceAll("\\{\\w+}", "N")))
+            .forEach(norms::add);
       }
-      NormSpec spec = settings.with(rule.norm(), rule.epsilon(), rule.groups());
-      Optional<String> epsilonFrom = settings.key(rule.epsilon());
-      rule.name()
-          .with(prefix)
-          .names(Map.of())
-          .map(name -> name.replaceAll("\\{\\w+}", "N"))
-          .map(name -> unread(rule, spec, epsilonFrom, name))
-          .forEach(norms::add);
     }
-    NamePattern head =
-        NormFinder.tied(settings, family, true) ? family.embeddings().getFirst() : family.head();
-    String matrix = head.with(prefix) + WEIGHT;
+    boolean tied = settings.isTied(family, true);
+    String ownHead = family.head().with(prefix) + WEIGHT;
+    String head = tied ? family.embeddings().getFirst().with(prefix) + WEIGHT : ownHead;
     ModelNorms model =
         new ModelNorms(
             family.name(),
             norms.stream().map(InspectedNorm::site).toList(),
             List.of(),
             List.of(),
-            Optional.of(new Projection(matrix, false, Optional.empty())),
-            NormFinder.tied(settings, family, true),
-            family.head().with(prefix) + WEIGHT,
+            Optional.of(new Projection(head, false, Optional.empty())),
+            tied,
+            ownHead,
             1,
             List.of(),
             Optional.empty(),
             Optional.of("there are no weights"),
             List.of());
-    List<String> remarks = new ArrayList<>();
-    remarks.add(
+    String alone =
         "read from settings alone: N stands for the number of a layer, a norm may be missing in"
-            + " some layers, and a LayerNorm usually has a bias");
-    NormFinder.brokenPremise(settings, family)
-        .ifPresent(otherwise -> remarks.add("warning: the norms may be others: " + otherwise));
-    return new Inspection(model, norms, remarks);
+            + " some layers, and a LayerNorm usually has a bias";
+    Optional<String> otherwise = settings.brokenPremise(family);
+    return new Inspection(
+        model,
+        norms,
+        otherwise.isEmpty()
+            ? List.of(alone)
+            : List.of(alone, "warning: the norms may be others: " + otherwise.get()));
   }
 
   /** A norm of which the settings are all that is known. */
@@ -138,29 +128,12 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
             0,
             rule.heads(),
             !rule.epsilon().isEmpty() && epsilonFrom.isEmpty(),
-            rule.gain() ? Optional.of(name + WEIGHT) : Optional.empty(),
+            Optional.of(name + WEIGHT).filter(_ -> rule.gain()),
             Optional.empty(),
             List.of(),
             NormFinder.text(rule.kept()),
             NormFinder.text(rule.note()),
             List.of());
     return new InspectedNorm(site, epsilonFrom, Optional.empty(), Optional.empty());
-  }
-
-  /** What a gain is like, which is read in pieces. */
-  static GainStatistics statistics(TensorFile file, Tensor gain, double offset) throws IOException {
-    GainStatistics.Counter counter = new GainStatistics.Counter(offset);
-    double[] numbers = new double[(int) Math.min(PIECE, gain.elements())];
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment elements =
-          arena.allocate((long) numbers.length * gain.dtype().bits() / Byte.SIZE, Double.BYTES);
-      for (long at = 0; at < gain.elements(); at += PIECE) {
-        int count = (int) Math.min(PIECE, gain.elements() - at);
-        file.read(gain, at, count, elements);
-        gain.dtype().decode(elements, numbers, count);
-        Arrays.stream(numbers, 0, count).forEach(counter);
-      }
-    }
-    return counter.statistics();
   }
 }

@@ -2,6 +2,7 @@ package io.github.rmsnorm4j.models;
 
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
+import io.github.rmsnorm4j.models.Family.NormRule;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,6 +18,33 @@ final class ModelRemarks {
 
   private ModelRemarks() {}
 
+  /**
+   * What the names and the settings tell.
+   *
+   * @param added what all names begin with that those of the family do not
+   */
+  static List<String> ofNames(String added, ModelSettings settings, Family family) {
+    List<String> remarks = new ArrayList<>();
+    if (!added.isEmpty()) {
+      remarks.add(
+          "names begin with %s, which those of %s do not; it is taken as a part of them"
+              .formatted(added, family.name()));
+    }
+    family.norms().stream()
+        .map(NormRule::epsilon)
+        .filter(keys -> settings.isGguf() && !keys.isEmpty() && settings.key(keys).isEmpty())
+        .map(settings::keyOrFirst)
+        .distinct()
+        .map(
+            key ->
+                ("warning: the file sets no epsilon (%s); that of the family is shown, which the"
+                        + " model may not have")
+                    .formatted(key))
+        .forEach(remarks::add);
+    return remarks;
+  }
+
+  /** What the tensors and the files tell. */
   static List<String> of(StoredModel model, ModelNorms norms) throws IOException {
     List<String> remarks = new ArrayList<>();
     if (norms.tied() && differ(model.tensors(), norms.embeddings().getFirst(), norms.ownHead())) {
@@ -40,19 +68,19 @@ final class ModelRemarks {
     if (!a.dtype().equals(b.dtype()) || !a.shape().equals(b.shape())) {
       return true;
     }
+    long end = a.dtype().elementType().isPresent() ? a.elements() : 0;
+    long step = Math.max(PIECE, end / PIECES / PIECE * PIECE);
+    boolean differ = false;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment ofA = arena.allocate((long) PIECE * Double.BYTES);
       MemorySegment ofB = arena.allocate((long) PIECE * Double.BYTES);
-      long step = Math.max(PIECE, a.elements() / PIECES / PIECE * PIECE);
-      for (long at = 0; a.dtype().elementType().isPresent() && at < a.elements(); at += step) {
-        int count = (int) Math.min(PIECE, a.elements() - at);
+      for (long at = 0; !differ && at < end; at += step) {
+        int count = (int) Math.min(PIECE, end - at);
         file.read(a, at, count, ofA);
         file.read(b, at, count, ofB);
-        if (ofA.mismatch(ofB) >= 0) {
-          return true;
-        }
+        differ = ofA.mismatch(ofB) >= 0;
       }
     }
-    return false;
+    return differ;
   }
 }

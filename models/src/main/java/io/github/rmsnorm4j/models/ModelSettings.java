@@ -7,6 +7,8 @@ import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.GgufValue;
 import io.github.rmsnorm4j.formats.JsonFile;
 import io.github.rmsnorm4j.formats.Printable;
+import io.github.rmsnorm4j.models.Family.Premise;
+import io.github.rmsnorm4j.models.Family.Tied;
 import io.github.rmsnorm4j.models.internal.ConfigFields;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -75,6 +77,10 @@ record ModelSettings(
         "gguf_architectures");
   }
 
+  boolean isGguf() {
+    return typeKey.equals(ARCHITECTURE);
+  }
+
   /** What the model says that it is; empty if it does not. */
   String type() {
     return fields.get(typeKey) instanceof String type ? type : "";
@@ -87,18 +93,16 @@ record ModelSettings(
    */
   Family family(Families families, Optional<Path> map) throws IOException {
     if (map.isPresent()) {
-      return families.ofFile(map.get());
+      return families.of(map.get(), JsonFile.read(map.get()));
     }
     if (type().isEmpty()) {
       throw fields.error("lacks " + typeKey + ", which tells the family of the model");
     }
+    String unknown =
+        "has %s '%s', whose norms are not known; docs/choose.md and docs/models.md list those that"
+            + " are, and --map FILE describes others";
     return known(families)
-        .orElseThrow(
-            () ->
-                fields.error(
-                    ("has %s '%s', whose norms are not known; docs/choose.md and docs/models.md list"
-                            + " those that are, and --map FILE describes others")
-                        .formatted(typeKey, Printable.shortened(type()))));
+        .orElseThrow(() -> fields.error(unknown.formatted(typeKey, Printable.shortened(type()))));
   }
 
   /** The rules of the model's own type; if there are none, those of the text model within it. */
@@ -114,8 +118,7 @@ record ModelSettings(
   boolean isOn(String setting) {
     return key(List.of(setting))
         .map(fields::get)
-        .filter(value -> !value.equals(false))
-        .filter(value -> !(value instanceof Number number) || number.doubleValue() != 0)
+        .filter(value -> value instanceof Number n ? n.doubleValue() != 0 : !value.equals(false))
         .isPresent();
   }
 
@@ -148,12 +151,11 @@ record ModelSettings(
   Map<String, Number> numbers() {
     Map<String, Number> numbers = new LinkedHashMap<>();
     for (String prefix : prefixes) {
-      Stream<String> names =
-          fields.get(prefix.replace(".", "")) instanceof Map<?, ?> inner
-              ? inner.keySet().stream().map(key -> prefix + key)
-              : fields.values().keySet().stream().filter(name -> name.startsWith(prefix));
-      for (String name : names.toList()) {
-        if (fields.get(name) instanceof Number number) {
+      Map<?, ?> within =
+          fields.get(prefix.replace(".", "")) instanceof Map<?, ?> inner ? inner : fields.values();
+      for (Object key : within.keySet()) {
+        String name = within == fields.values() ? "" + key : prefix + key;
+        if (name.startsWith(prefix) && fields.get(name) instanceof Number number) {
           numbers.putIfAbsent(name.substring(prefix.length()), number);
         }
       }
@@ -163,7 +165,7 @@ record ModelSettings(
 
   /** How many layers there are: a setting that is a list has an entry for each. */
   int layers(List<String> keys) throws FormatException {
-    Optional<String> list = key(keys).isPresent() ? Optional.empty() : key(LAYER_LISTS);
+    Optional<String> list = key(LAYER_LISTS).filter(_ -> key(keys).isEmpty());
     String key = list.orElse(keyOrFirst(keys));
     int layers =
         switch (fields.get(key)) {
@@ -191,20 +193,36 @@ record ModelSettings(
     Optional<String> key = key(epsilonKeys);
     if (key.isPresent()) {
       double epsilon = fields.number(key.get(), null);
-      try {
-        with = spec.withEpsilon(epsilon);
-      } catch (IllegalArgumentException _) {
+      if (!(epsilon >= 0 && epsilon < Double.POSITIVE_INFINITY)) {
         throw fields.wrong(key.get(), epsilon, "be finite and not negative");
       }
+      with = spec.withEpsilon(epsilon);
     }
-    return groupKeys.isEmpty()
-        ? with
-        : with.withGroups(
-            RowGroups.ofCount(fields.wholeNumber(keyOrFirst(groupKeys), 1, GREATEST_WIDTH)));
+    if (groupKeys.isEmpty()) {
+      return with;
+    }
+    int groups = fields.wholeNumber(keyOrFirst(groupKeys), 1, GREATEST_WIDTH);
+    return with.withGroups(RowGroups.ofCount(groups));
   }
 
   boolean flag(List<String> keys, boolean absent) throws FormatException {
     Optional<String> key = key(keys);
     return key.isPresent() ? fields.flag(key.get(), null) : absent;
+  }
+
+  /** Whether the head is the embedding. */
+  boolean isTied(Family family, boolean noHead) throws FormatException {
+    Tied tied = family.tied();
+    return tied.keys().isEmpty() ? tied.absent() && noHead : flag(tied.keys(), tied.absent());
+  }
+
+  /** What the model is like without a setting that the rules need; empty if it has them. */
+  Optional<String> brokenPremise(Family family) throws FormatException {
+    for (Premise premise : family.premises()) {
+      if (flag(List.of(premise.key()), premise.absent()) != premise.mustBe()) {
+        return Optional.of(premise.otherwise());
+      }
+    }
+    return Optional.empty();
   }
 }

@@ -3,9 +3,8 @@ package io.github.rmsnorm4j.models;
 import io.github.rmsnorm4j.formats.Printable;
 import java.util.List;
 import java.util.Map;
-import java.util.regex.MatchResult;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.DoubleStream;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -49,13 +48,9 @@ record NamePattern(String text) {
   NamePattern with(Map<String, ?> words) {
     String with = text;
     for (Map.Entry<String, ?> word : words.entrySet()) {
-      with = with(with, word.getKey(), word.getValue());
+      with = with.replace("{" + word.getKey() + "}", word.getValue().toString());
     }
     return new NamePattern(with);
-  }
-
-  private static String with(String text, String word, Object value) {
-    return text.replace("{" + word + "}", value.toString());
   }
 
   /** What comes before a word, once for each entry of the lists there; empty if it has no word. */
@@ -72,8 +67,9 @@ record NamePattern(String text) {
    */
   Stream<String> names(Map<String, Integer> counts) {
     Stream<String> names = Stream.of(text);
-    for (long lists = lists().count(); lists > 0; lists--) {
-      names = names.flatMap(NamePattern::entries);
+    for (List<String> list : lists()) {
+      String braces = "{" + String.join(",", list) + "}";
+      names = names.flatMap(name -> list.stream().map(entry -> replaced(name, braces, entry)));
     }
     for (String word : words()) {
       if (counts.containsKey(word)) {
@@ -81,32 +77,29 @@ record NamePattern(String text) {
             names.flatMap(
                 name ->
                     IntStream.range(0, counts.get(word))
-                        .mapToObj(layer -> with(name, word, layer)));
+                        .mapToObj(layer -> name.replace("{" + word + "}", "" + layer)));
       }
     }
     return names;
   }
 
-  private Stream<MatchResult> lists() {
-    return LIST.matcher(text).results();
+  /** The entries of each list. */
+  private List<List<String>> lists() {
+    return LIST.matcher(text).results().map(list -> List.of(list.group(1).split(",", -1))).toList();
   }
 
-  /** A name with each entry in place of its first list. */
-  private static Stream<String> entries(String name) {
-    Matcher list = LIST.matcher(name);
-    return list.find()
-        ? Stream.of(list.group(1).split(",", -1))
-            .map(entry -> name.substring(0, list.start()) + entry + name.substring(list.end()))
-        : Stream.of(name);
+  /** A name with a text in place of the first of another. */
+  private static String replaced(String name, String first, String text) {
+    int at = name.indexOf(first);
+    return name.substring(0, at) + text + name.substring(at + first.length());
   }
 
   /** How many names the pattern stands for; infinite where a {@code double} does not hold it. */
   double size(Map<String, Integer> counts) {
-    double lists =
-        lists().mapToDouble(list -> list.group(1).split(",", -1).length).reduce(1, (a, b) -> a * b);
-    return words().stream()
-        .mapToDouble(word -> counts.getOrDefault(word, 1))
-        .reduce(lists, (a, b) -> a * b);
+    return DoubleStream.concat(
+            lists().stream().mapToDouble(List::size),
+            words().stream().mapToDouble(word -> counts.getOrDefault(word, 1)))
+        .reduce(1, (a, b) -> a * b);
   }
 
   @Override

@@ -8,16 +8,16 @@ import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.NormSpec.Kind;
 import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.formats.FormatException;
-import io.github.rmsnorm4j.formats.GgufFile;
 import io.github.rmsnorm4j.formats.Printable;
 import io.github.rmsnorm4j.formats.Tensor;
 import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.Family.NormRule;
-import io.github.rmsnorm4j.models.Family.Premise;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -45,8 +45,8 @@ final class NormFinder {
     this.settings = settings;
     this.family = family;
     names = new FamilyNames(file, settings, family);
-    premise = brokenPremise(settings, family);
-    tied = tied(settings, family, !names.has(names.head() + WEIGHT));
+    premise = settings.brokenPremise(family);
+    tied = settings.isTied(family, !names.has(names.head() + WEIGHT));
     head =
         tied
             ? Optional.of(new Projection(names.embedding() + WEIGHT, false, Optional.empty()))
@@ -77,28 +77,7 @@ final class NormFinder {
             Optional.of(family.converted()).filter(type -> !type.isEmpty()),
             notConverted(embeddings, writers),
             names.unknown());
-    return new Inspection(model, norms, remarks());
-  }
-
-  private List<String> remarks() {
-    List<String> remarks = new ArrayList<>();
-    if (!names.added().isEmpty()) {
-      remarks.add(
-          "names begin with %s, which those of %s do not; it is taken as a part of them"
-              .formatted(names.added(), family.name()));
-    }
-    family.norms().stream()
-        .map(NormRule::epsilon)
-        .filter(keys -> file instanceof GgufFile && !keys.isEmpty() && settings.key(keys).isEmpty())
-        .map(settings::keyOrFirst)
-        .distinct()
-        .map(
-            key ->
-                ("warning: the file sets no epsilon (%s); that of the family is shown, which the model"
-                        + " may not have")
-                    .formatted(key))
-        .forEach(remarks::add);
-    return remarks;
+    return new Inspection(model, norms, ModelRemarks.ofNames(names.added(), settings, family));
   }
 
   private double headScale() throws FormatException {
@@ -113,26 +92,6 @@ final class NormFinder {
     List<String> untied = new ArrayList<>(settings.places(keys.isEmpty() ? TIED : keys.getFirst()));
     settings.key(family.headScaled()).ifPresent(untied::add);
     return untied;
-  }
-
-  /** Whether the head is the embedding. */
-  static boolean tied(ModelSettings settings, Family family, boolean noHead)
-      throws FormatException {
-    boolean absent = family.tied().absent();
-    return family.tied().keys().isEmpty()
-        ? absent && noHead
-        : settings.flag(family.tied().keys(), absent);
-  }
-
-  /** What the model is like without a setting that the rules need; empty if it has them. */
-  static Optional<String> brokenPremise(ModelSettings settings, Family family)
-      throws FormatException {
-    for (Premise premise : family.premises()) {
-      if (settings.flag(List.of(premise.key()), premise.absent()) != premise.mustBe()) {
-        return Optional.of(premise.otherwise());
-      }
-    }
-    return Optional.empty();
   }
 
   /** Layer by layer; what is not in a layer keeps its place among the rules. */
@@ -167,9 +126,6 @@ final class NormFinder {
         continue;
       }
       int width = gain.isPresent() ? (int) gain.get().elements() : settings.width(family.width());
-      if (gain.isPresent() && rule.heads() && axes(gain.get()).size() == 2) {
-        requireRowPerHead(gain.get());
-      }
       NormSpec spec = ofShape(name, set, width, gain);
       boolean heads = rule.heads() && spec.groups().equals(set.groups());
       List<Projection> consumers = new ArrayList<>();
@@ -199,37 +155,36 @@ final class NormFinder {
   /** The gain of a norm; empty if the model lacks the norm. */
   private Optional<Tensor> gain(String name, NormRule rule) throws FormatException {
     Tensor gain = names.tensor(name + WEIGHT);
-    if (gain == null && !rule.optional()) {
-      throw new FormatException(
-          file.path(),
-          "lacks %s, which the rules of %s name"
-              .formatted(Printable.shortened(name + WEIGHT), Printable.shortened(family.name())));
-    }
     if (gain == null) {
-      return Optional.empty();
+      if (rule.optional()) {
+        return Optional.empty();
+      }
+      String lacking = Printable.shortened(name + WEIGHT);
+      String rules = Printable.shortened(family.name());
+      throw new FormatException(
+          file.path(), "lacks %s, which the rules of %s name".formatted(lacking, rules));
     }
     int most = rule.heads() || rule.consumers().isEmpty() ? gain.shape().size() : 1;
-    boolean fits = gain.elements() >= 1 && gain.elements() <= ModelSettings.GREATEST_WIDTH;
-    if (!fits
+    if (gain.elements() < 1
+        || gain.elements() > ModelSettings.GREATEST_WIDTH
         || gain.shape().isEmpty()
         || axes(gain).size() > most
         || gain.dtype().elementType().isEmpty()) {
-      throw new FormatException(
-          file.path(),
-          gain.name(),
-          "is " + typed(gain) + ", a gain has one axis of floating numbers");
+      throw wrong(gain, "a gain has one axis of floating numbers");
     }
     Tensor bias = names.tensor(name + BIAS);
     if (bias != null && !bias.shape().equals(gain.shape())) {
-      throw new FormatException(
-          file.path(), bias.name(), "is " + typed(bias) + ", its gain is " + gain.shape());
+      throw wrong(bias, "its gain is " + gain.shape());
+    }
+    if (rule.heads() && axes(gain).size() == 2) {
+      requireRowPerHead(gain);
     }
     return Optional.of(gain);
   }
 
-  /** What a message says of a tensor that it has named. */
-  private static Tensor typed(Tensor tensor) {
-    return new Tensor("", tensor.dtype(), tensor.shape());
+  private FormatException wrong(Tensor tensor, String problem) {
+    Tensor unnamed = new Tensor("", tensor.dtype(), tensor.shape());
+    return new FormatException(file.path(), tensor.name(), "is " + unnamed + ", " + problem);
   }
 
   private static List<Long> axes(Tensor gain) {
@@ -237,7 +192,7 @@ final class NormFinder {
   }
 
   private void requireRowPerHead(Tensor gain) throws FormatException {
-    List<Integer> heads = new ArrayList<>();
+    Set<Integer> heads = new LinkedHashSet<>();
     for (String key : HEADS) {
       if (settings.key(List.of(key)).isPresent()) {
         heads.add(settings.width(List.of(key)));
@@ -245,27 +200,19 @@ final class NormFinder {
     }
     int rows = axes(gain).getFirst().intValue();
     if (!heads.isEmpty() && !heads.contains(rows)) {
-      throw new FormatException(
-          file.path(),
-          gain.name(),
-          "is %s, rows for %s heads, the model has %s"
-              .formatted(
-                  typed(gain),
-                  rows,
-                  heads.stream()
-                      .distinct()
-                      .map(String::valueOf)
-                      .collect(Collectors.joining(" or "))));
+      String has = heads.stream().map(String::valueOf).collect(Collectors.joining(" or "));
+      throw wrong(gain, "rows for %s heads, the model has %s".formatted(rows, has));
     }
   }
 
   /** A gain of several heads has one row for each, and so has a row's groups. */
   private NormSpec ofShape(String name, NormSpec spec, int width, Optional<Tensor> gain)
       throws FormatException {
+    List<Long> axes = gain.map(NormFinder::axes).orElse(List.of());
     try {
       NormSpec grouped =
-          gain.isPresent() && axes(gain.get()).size() > 1 && spec.groups().isWhole()
-              ? spec.withGroups(RowGroups.ofSize(axes(gain.get()).getLast().intValue()))
+          axes.size() > 1 && spec.groups().isWhole()
+              ? spec.withGroups(RowGroups.ofSize(axes.getLast().intValue()))
               : spec;
       grouped.part().elements(width);
       grouped.groups().count(width);
@@ -285,24 +232,21 @@ final class NormFinder {
       boolean other =
           !rule.orConsumers().isEmpty()
               && names.all(rule.consumers(), at).anyMatch(name -> !names.has(name + WEIGHT));
-      List<NamePattern> consuming = other ? rule.orConsumers() : rule.consumers();
-      for (String name : names.all(consuming, at).toList()) {
+      for (String name : names.all(other ? rule.orConsumers() : rule.consumers(), at).toList()) {
         if (!names.has(name + WEIGHT)) {
           return Optional.of(name + WEIGHT + ", which takes its output, is not in the model");
         }
         consumers.add(names.projection(name));
       }
     }
-    if (consumers.isEmpty()) {
-      return Optional.of("the model has no matrix that takes its output");
+    Optional<String> problem =
+        consumers.isEmpty()
+            ? Optional.of("the model has no matrix that takes its output")
+            : Optional.empty();
+    for (int i = 0; i < consumers.size() && problem.isEmpty(); i++) {
+      problem = problem(consumers.get(i), width, heads);
     }
-    for (Projection consumer : consumers) {
-      Optional<String> problem = problem(consumer, width, heads);
-      if (problem.isPresent()) {
-        return problem;
-      }
-    }
-    return Optional.empty();
+    return problem;
   }
 
   private Optional<String> problem(Projection consumer, int width, boolean heads)
@@ -311,22 +255,21 @@ final class NormFinder {
     if (weight.dtype().elementType().isEmpty()) {
       return Optional.of(weight + ", which takes its output, is of a type that is not rewritten");
     }
-    if (weight.shape().size() > 2) {
+    List<Long> shape = weight.shape();
+    if (shape.size() > 2) {
       return Optional.of(weight + ", which takes its output, holds several matrices");
     }
-    long inputs =
-        weight.shape().size() == 2 ? weight.shape().get(consumer.inputsFirst() ? 0 : 1) : -1;
+    long inputs = shape.size() == 2 ? shape.get(consumer.inputsFirst() ? 0 : 1) : -1;
     if (heads ? inputs < width || inputs % width != 0 : inputs != width) {
-      throw new FormatException(
-          file.path(),
-          weight.name(),
-          "is %s, its norm has %s elements".formatted(typed(weight), width));
+      throw wrong(weight, "its norm has %s elements".formatted(width));
     }
     return Optional.empty();
   }
 
   private Optional<String> notConverted(List<String> embeddings, List<Projection> writers) {
-    if (family.norms().stream().noneMatch(NormFinder::isLayerNorm)) {
+    List<NormRule> layerNorms =
+        family.norms().stream().filter(rule -> rule.norm().kind() == Kind.LAYER_NORM).toList();
+    if (layerNorms.isEmpty()) {
       return Optional.of("it has RMSNorm already");
     }
     if (family.converted().isEmpty()) {
@@ -334,47 +277,37 @@ final class NormFinder {
     }
     // Centring takes the mean of whole rows from the stream, and only a norm takes it from what
     // reads the stream.
-    Optional<String> ofPieces =
+    Stream<String> ofPieces =
         norms.stream()
             .map(InspectedNorm::site)
             .filter(site -> site.spec().kind() == Kind.LAYER_NORM && isOfPieces(site))
-            .findFirst()
             .map(norm -> "of " + norm.name() + ": it has a gate, or a mean for each group or head");
-    Optional<String> kept =
-        family.norms().stream()
-            .filter(rule -> isLayerNorm(rule) && !rule.kept().isEmpty())
-            .findFirst()
+    Stream<String> kept =
+        layerNorms.stream()
+            .filter(rule -> !rule.kept().isEmpty())
             .map(rule -> "of " + rule.name() + ": " + rule.kept());
-    Optional<String> missing =
+    Stream<String> missing =
         Stream.concat(
                 embeddings.stream(), names.all(family.writers()).map(writer -> writer + WEIGHT))
             .filter(name -> premise.isEmpty() && !names.has(name))
-            .findFirst()
             .map(name -> name + " is not in the model");
-    Optional<String> withoutNorm =
+    Stream<String> withoutNorm =
         family.norms().stream()
             .filter(NormRule::optional)
             .flatMap(rule -> names.all(List.of(rule.name())))
             .filter(name -> !names.has(name + WEIGHT))
-            .findFirst()
             .map(
                 name ->
-                    "it has no %s, so the head reads the residual stream with its mean"
-                        .formatted(name));
-    Optional<String> notFloating =
+                    "it has no " + name + ", so the head reads the residual stream with its mean");
+    Stream<String> notFloating =
         Stream.concat(embeddings.stream(), writers.stream().map(Projection::weight))
             .filter(names::has)
             .map(names::tensor)
             .filter(tensor -> tensor.dtype().elementType().isEmpty())
-            .findFirst()
             .map(tensor -> tensor + " is of a type that is not rewritten");
-    return Stream.of(ofPieces, kept, missing, premise, withoutNorm, notFloating)
-        .flatMap(Optional::stream)
+    return Stream.of(ofPieces, kept, missing, premise.stream(), withoutNorm, notFloating)
+        .flatMap(problems -> problems)
         .findFirst();
-  }
-
-  private static boolean isLayerNorm(NormRule rule) {
-    return rule.norm().kind() == Kind.LAYER_NORM;
   }
 
   private static boolean isOfPieces(NormSite site) {

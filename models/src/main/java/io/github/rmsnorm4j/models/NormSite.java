@@ -52,27 +52,6 @@ public record NormSite(
   }
 
   /**
-   * {@return another site: the same place with another norm}
-   *
-   * @param other which norm
-   */
-  public NormSite withSpec(NormSpec other) {
-    return new NormSite(
-        name,
-        layer,
-        other,
-        width,
-        heads,
-        epsilonAssumed,
-        gain,
-        bias,
-        consumers,
-        keptBecause,
-        note,
-        beginnings);
-  }
-
-  /**
    * {@return a text with N instead of the number of the layer in names, so that the same site reads
    * alike in every layer} Other numbers stay: of {@code encoder.block.1.layer.1} the second. The
    * number of an expert becomes {@code *}.

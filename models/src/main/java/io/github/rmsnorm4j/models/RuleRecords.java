@@ -1,5 +1,7 @@
 package io.github.rmsnorm4j.models;
 
+import com.fasterxml.jackson.annotation.JsonSetter;
+import com.fasterxml.jackson.annotation.Nulls;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.DeserializationContext;
@@ -18,7 +20,9 @@ import io.github.rmsnorm4j.formats.Printable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /** Rules as records. What is wrong in a file of rules is told by the place of its field. */
@@ -26,19 +30,28 @@ final class RuleRecords {
   /** Longer than any pattern or reason. Limits what names cost that are made from a pattern. */
   private static final int LONGEST_TEXT = 1000;
 
-  private static final JsonMapper JSON =
-      JsonMapper.builder()
-          .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
-          .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
-          .addModule(
-              new SimpleModule()
-                  .addDeserializer(String.class, new Text<>(String.class, text -> text))
-                  .addDeserializer(
-                      NamePattern.class, new Text<>(NamePattern.class, NamePattern::new))
-                  .addDeserializer(NormSpec.class, new Text<>(NormSpec.class, NormSpec::parse)))
-          .build();
+  private static final JsonSetter.Value EMPTY = JsonSetter.Value.forValueNulls(Nulls.AS_EMPTY);
+
+  static final JsonMapper JSON = mapper();
 
   private RuleRecords() {}
+
+  /** A list or a text that is not there is empty. */
+  private static JsonMapper mapper() {
+    SimpleModule texts = new SimpleModule();
+    texts.addDeserializer(String.class, new Text<>(String.class, text -> text));
+    texts.addDeserializer(NamePattern.class, new Text<>(NamePattern.class, NamePattern::new));
+    texts.addDeserializer(NormSpec.class, new Text<>(NormSpec.class, NormSpec::parse));
+    JsonMapper.Builder mapper =
+        JsonMapper.builder()
+            .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+            .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .addModule(texts);
+    for (Class<?> type : List.of(List.class, Set.class, String.class)) {
+      mapper.withConfigOverride(type, empty -> empty.setSetterInfo(EMPTY));
+    }
+    return mapper.build();
+  }
 
   /** Makes a record of fields. Each must be one of the record's, and of its type. */
   static <R extends Record> R read(Path file, Map<String, Object> fields, Class<R> type)
@@ -51,11 +64,6 @@ final class RuleRecords {
       }
       throw e;
     }
-  }
-
-  /** Rules as a line of JSON. */
-  static String line(Map<String, Object> fields) {
-    return JSON.valueToTree(fields).toString();
   }
 
   private static String problem(JsonMappingException e) {
@@ -77,17 +85,15 @@ final class RuleRecords {
   }
 
   private static String kind(Class<?> type) {
-    if (type == boolean.class || type == Boolean.class) {
-      return "true or false";
-    }
-    if (type == double.class) {
-      return "a number";
-    }
     if (Collection.class.isAssignableFrom(type)) {
       return "a list";
     }
-    boolean text = type == String.class || type == NamePattern.class || type == NormSpec.class;
-    return text ? "a text" : "an object";
+    return switch (type.getSimpleName()) {
+      case "boolean", "Boolean" -> "true or false";
+      case "double" -> "a number";
+      case "String", "NamePattern", "NormSpec" -> "a text";
+      default -> "an object";
+    };
   }
 
   /** What is made of a text. */
@@ -99,6 +105,11 @@ final class RuleRecords {
     Text(Class<T> type, Function<String, T> maker) {
       super(type);
       this.maker = maker;
+    }
+
+    @Override
+    public Object getEmptyValue(DeserializationContext context) {
+      return "";
     }
 
     @Override

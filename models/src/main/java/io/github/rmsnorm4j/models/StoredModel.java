@@ -34,6 +34,7 @@ public final class StoredModel implements Closeable {
 
   private static final Pattern PART = Pattern.compile(".*-(\\d{1,9})-of-(\\d{1,9})\\.safetensors");
 
+  private static final Pattern READ = Pattern.compile("(?s).*\\.(safetensors|gguf)");
   private static final int NAMED = 3;
 
   private final Path path;
@@ -76,10 +77,12 @@ public final class StoredModel implements Closeable {
   private static void requireWhole(Path file) throws FormatException {
     Matcher part = PART.matcher(String.valueOf(file.getFileName()));
     if (part.matches() && Integer.parseInt(part.group(2)) > 1 && Files.isRegularFile(file)) {
+      String problem =
+          "is part %d of %d of a model: name its folder, or the index, which ends in %s";
       throw new FormatException(
           file,
-          "is part %s of %s of a model: name its folder, or the index, which ends in .index.json"
-              .formatted(Integer.parseInt(part.group(1)), Integer.parseInt(part.group(2))));
+          problem.formatted(
+              Integer.parseInt(part.group(1)), Integer.parseInt(part.group(2)), ".index.json"));
     }
   }
 
@@ -87,51 +90,42 @@ public final class StoredModel implements Closeable {
   private static void requireNoOthers(Path folder) throws IOException {
     List<Path> others = files(folder, ANY_WEIGHTS);
     Path settings = folder.resolve(CONFIG);
-    if (others.isEmpty() && Files.exists(settings)) {
-      throw new FormatException(
-          folder, "has no weights; rmsnorm inspect reads %s without them".formatted(settings));
-    }
     if (others.isEmpty()) {
+      if (Files.exists(settings)) {
+        throw new FormatException(
+            folder, "has no weights; rmsnorm inspect reads " + settings + " without them");
+      }
       return;
     }
-    Path first = others.getFirst();
+    String first = others.getFirst().toString();
     String advice = "name the file to read: " + first;
-    if (others.stream().anyMatch(file -> isNamed(file, ".index.json"))) {
+    if (others.stream().anyMatch(file -> file.toString().endsWith(".index.json"))) {
       advice = "name the index, which ends in .index.json";
-    } else if (!isNamed(first, ".safetensors") && !isNamed(first, ".gguf")) {
+    } else if (!READ.matcher(first).matches()) {
       advice = "they must be converted to .safetensors, as save_pretrained of transformers does";
-    } else if (isNamed(first, ".safetensors") && first.toString().contains("-of-")) {
+    } else if (first.endsWith(".safetensors") && first.contains("-of-")) {
       advice = "these are parts of a model, whose index is missing";
     }
-    throw new FormatException(
-        folder,
-        "has neither %s nor %s, but %s; %s".formatted(WEIGHTS, INDEX, some(others), advice));
+    String problem = "has neither %s nor %s, but %s; %s";
+    throw new FormatException(folder, problem.formatted(WEIGHTS, INDEX, some(others), advice));
   }
 
-  private static boolean isNamed(Path file, String ending) {
-    return file.toString().endsWith(ending);
-  }
-
+  /** Files of a folder; those that can be read go first. */
   private static List<Path> files(Path folder, String names) throws IOException {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, names)) {
       found.forEach(files::add);
     }
-    // What can be read goes first.
     files.sort(
-        Comparator.comparing(
-                (Path file) -> !isNamed(file, ".safetensors") && !isNamed(file, ".gguf"))
+        Comparator.comparing((Path file) -> !READ.matcher(file.toString()).matches())
             .thenComparing(Comparator.naturalOrder()));
     return files;
   }
 
   /** The names of the first ones of many files. */
   private static String some(List<Path> files) {
-    return files.stream()
-            .limit(NAMED)
-            .map(file -> file.getFileName().toString())
-            .collect(Collectors.joining(", "))
-        + (files.size() > NAMED ? ", ..." : "");
+    Stream<String> first = files.stream().limit(NAMED).map(file -> "" + file.getFileName());
+    return first.collect(Collectors.joining(", ")) + (files.size() > NAMED ? ", ..." : "");
   }
 
   /** What is odd about the files of a folder; empty if nothing is. */
@@ -140,10 +134,8 @@ public final class StoredModel implements Closeable {
         Files.isDirectory(path) && Files.exists(path.resolve(WEIGHTS))
             ? files(path, "model{-*-of-*.safetensors,.safetensors.index.json}")
             : List.of();
-    return shards.isEmpty()
-        ? Optional.empty()
-        : Optional.of(
-            "warning: %s is read, and not what is beside it: %s".formatted(WEIGHTS, some(shards)));
+    String odd = "warning: %s is read, and not what is beside it: %s";
+    return Optional.of(odd.formatted(WEIGHTS, some(shards))).filter(_ -> !shards.isEmpty());
   }
 
   /** {@return the path that was given to {@link #open}} */

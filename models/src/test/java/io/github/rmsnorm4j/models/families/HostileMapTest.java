@@ -97,6 +97,17 @@ class HostileMapTest {
     refused("\"prefixes\": [\"{a,b}{a,b}{a,b}\", \"model.\"]", "prefixes has '{a,b}{a,b}{a,b}', ");
   }
 
+  /** As if the field were not there; the model's own prefix is found. */
+  @Test
+  void noPrefixes() throws IOException {
+    assertThat(inspect("\"prefixes\": []").norms()).isEqualTo(inspect("\"source\": []").norms());
+    Path map = folder.resolve("map.json");
+    Files.writeString(map, "{\"family\": \"a\", \"like\": \"Llama\", \"prefixes\": []}");
+    assertThat(Inspection.ofConfig(model.resolve("config.json"), Optional.of(map)).norms())
+        .first()
+        .matches(norm -> norm.site().name().equals("layers.N.input_layernorm"));
+  }
+
   /** A name is no pattern, whatever is in it. */
   @Test
   void bracesInNamesOfTensors() throws IOException {

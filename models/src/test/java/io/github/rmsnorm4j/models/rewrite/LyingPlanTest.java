@@ -241,6 +241,18 @@ class LyingPlanTest {
   }
 
   private static NormSite withOtherEpsilon(NormSite site) {
-    return site.withSpec(site.spec().withEpsilon(1e-6));
+    return new NormSite(
+        site.name(),
+        site.layer(),
+        site.spec().withEpsilon(1e-6),
+        site.width(),
+        site.heads(),
+        site.epsilonAssumed(),
+        site.gain(),
+        site.bias(),
+        site.consumers(),
+        site.keptBecause(),
+        site.note(),
+        site.beginnings());
   }
 }
