@@ -31,10 +31,9 @@ import picocli.CommandLine.Spec;
       "",
       "MODEL is a folder of Hugging Face (config.json and .safetensors files), a GGUF file, or a"
           + " config.json alone. The rules of the model's family say which norms there are, which"
-          + " matrices take their output, and how the gain is stored. Of the tensors only the gains"
-          + " of norms are read. N in a name stands for the number of the layer. For a family"
-          + " without rules, the tensors that look like gains are listed, and a map of rules for"
-          + " --map is printed.",
+          + " matrices take their output, and how the gain is stored. Only gains are read, and a"
+          + " part of a second head. N in a name stands for the layer number. For a family without"
+          + " rules, the tensors that look like gains are listed, and rules for --map are printed.",
       "",
       "A gain of 0 is dead: the norm gives 0 there for every row. \"looks like\" says from the"
           + " stored numbers only whether they are gains (g) or gains minus 1 (g - 1): nearer to 1"

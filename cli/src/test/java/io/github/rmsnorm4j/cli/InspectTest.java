@@ -529,7 +529,7 @@ class InspectTest {
     assertThat(result.status()).as(result.err()).isZero();
     assertThat(result.out().replaceAll("\\s+", " "))
         .startsWith("Mamba-2: 3 norms; the head is stored")
-        .contains("N stands for the number of a layer")
+        .contains("N stands for a layer number")
         .contains(
             "backbone.layers.N.mixer.norm RMSNorm in 2 groups, gate silu before, epsilon 1e-5"
                 + " (layer_norm_epsilon), cast order float32; the architecture stores the gain as g")

@@ -106,8 +106,8 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
             Optional.of("there are no weights"),
             List.of());
     String alone =
-        "read from settings alone: N stands for the number of a layer, a norm may be missing in"
-            + " some layers, and a LayerNorm usually has a bias";
+        "read from settings alone: N stands for a layer number, a norm may be missing in some"
+            + " layers, and a LayerNorm usually has a bias";
     Optional<String> otherwise = settings.brokenPremise(family);
     return new Inspection(
         model,

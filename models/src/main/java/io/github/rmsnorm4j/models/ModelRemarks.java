@@ -27,7 +27,7 @@ final class ModelRemarks {
     List<String> remarks = new ArrayList<>();
     if (!added.isEmpty()) {
       remarks.add(
-          "names begin with %s, which those of %s do not; it is taken as a part of them"
+          "names begin with %s, which %s does not have; it is read as part of each name"
               .formatted(added, family.name()));
     }
     family.norms().stream()
@@ -37,8 +37,7 @@ final class ModelRemarks {
         .distinct()
         .map(
             key ->
-                ("warning: the file sets no epsilon (%s); that of the family is shown, which the"
-                        + " model may not have")
+                "warning: the file sets no epsilon (%s); the one shown is the family's default"
                     .formatted(key))
         .forEach(remarks::add);
     return remarks;
@@ -49,8 +48,7 @@ final class ModelRemarks {
     List<String> remarks = new ArrayList<>();
     if (norms.tied() && differ(model.tensors(), norms.embeddings().getFirst(), norms.ownHead())) {
       remarks.add(
-          ("warning: the head is tied to %s, but another %s is stored: programs differ in which they"
-                  + " use")
+          "warning: the head is tied to %s, but another %s is stored: some programs use that one"
               .formatted(norms.embeddings().getFirst(), norms.ownHead()));
     }
     model.oddFiles().ifPresent(remarks::add);

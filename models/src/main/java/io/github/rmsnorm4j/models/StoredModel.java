@@ -77,12 +77,10 @@ public final class StoredModel implements Closeable {
   private static void requireWhole(Path file) throws FormatException {
     Matcher part = PART.matcher(String.valueOf(file.getFileName()));
     if (part.matches() && Integer.parseInt(part.group(2)) > 1 && Files.isRegularFile(file)) {
-      String problem =
-          "is part %d of %d of a model: name its folder, or the index, which ends in %s";
       throw new FormatException(
           file,
-          problem.formatted(
-              Integer.parseInt(part.group(1)), Integer.parseInt(part.group(2)), ".index.json"));
+          "is part %s of %s of a model: name its folder, or the index, which ends in .index.json"
+              .formatted(Integer.parseInt(part.group(1)), Integer.parseInt(part.group(2))));
     }
   }
 

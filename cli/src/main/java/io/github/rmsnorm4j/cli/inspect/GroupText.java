@@ -166,17 +166,18 @@ record GroupText(NormGroup group) {
     String which =
         doubtful.size() == norms
             ? "the stored numbers look"
-            : "the numbers of layer " + some(doubtful) + " look";
+            : "the numbers of layer%s %s look"
+                .formatted(doubtful.size() == 1 ? "" : "s", some(doubtful));
     return Optional.of(
         group.first().spec().gainOffset() == 0
             ? "warning: "
                 + which
                 + " like g - 1, but the architecture stores g. A converter to GGUF"
-                + " adds the 1 of Gemma: look whether it did."
+                + " adds the 1 of Gemma: check whether it did."
             : "warning: "
                 + which
                 + " like g, but the architecture stores g - 1 and adds the 1 itself."
-                + " Look whether it was added already.");
+                + " Check whether it was added already.");
   }
 
   /** The first ones of many. */

@@ -17,10 +17,10 @@ public final class InspectionPage {
     Page page =
         Page.titled("The norms of " + model)
             .lead(
-                "%s with %s norms; %s."
+                "%s with %s; %s."
                     .formatted(
                         InspectionText.family(inspection),
-                        inspection.norms().size(),
+                        InspectionText.count(inspection.norms().size(), "norm"),
                         InspectionText.head(inspection.model())))
             .list(InspectionText.facts(inspection, prospects));
     DepthChart.of(groups)

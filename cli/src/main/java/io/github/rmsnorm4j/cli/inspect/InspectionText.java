@@ -80,7 +80,7 @@ public final class InspectionText {
     return facts.stream().map(Printable::escaped).toList();
   }
 
-  private static String count(int number, String of) {
+  static String count(int number, String of) {
     return number + " " + of + (number == 1 ? "" : "s");
   }
 

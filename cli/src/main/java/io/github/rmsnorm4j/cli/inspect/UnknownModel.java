@@ -11,27 +11,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/**
- * A model whose norms were not found.
- *
- * @param error why not
- * @param likelyNorms the tensors that look like gains of norms
- * @param map rules that find them, as {@code --map} reads them; empty if there are none
- */
+/** A model whose norms were not found: why, what looks like them, and rules that find them. */
 public record UnknownModel(
     String error, List<LikelyNorm> likelyNorms, Optional<Map<String, Object>> map) {
   private static final String ROW = "%7s %10s %10s %10s %11s  %s";
 
-  /**
-   * Tensors that differ in the number of their layer alone.
-   *
-   * @param name their name with N for the number of the layer
-   * @param tensors how many there are
-   * @param least the least number of all
-   * @param mean the mean of their means
-   * @param greatest the greatest number of all
-   * @param looksLike 0 for gains as they are, 1 for gains less 1; empty if they may be either
-   */
+  /** Tensors that differ in their layer alone, with N for its number; the mean is of all means. */
   public record LikelyNorm(
       String name,
       int tensors,
