@@ -36,6 +36,7 @@ public final class FamilyGuess {
   private final StoredModel model;
   private final ModelSettings settings;
   private final Families families;
+  private final Set<String> names = new HashSet<>();
   private final Map<String, GainStatistics> gains = new LinkedHashMap<>();
 
   /**
@@ -49,6 +50,7 @@ public final class FamilyGuess {
     settings = model.settings();
     families = Families.read();
     for (Tensor tensor : model.tensors().tensors()) {
+      names.add(tensor.name());
       // Heads may have a gain each.
       int axes = tensor.name().endsWith("norm" + WEIGHT) ? 2 : 1;
       if (tensor.name().endsWith(WEIGHT)
@@ -194,16 +196,12 @@ public final class FamilyGuess {
   }
 
   private Map<String, Object> norm(String name, List<GainStatistics> of, int layers) {
-    String bias = name.replace("{layer}", "0") + BIAS;
     long shifted = of.stream().filter(gain -> gain.looksLike().equals(Optional.of(1.0))).count();
     String kind = 2 * shifted > of.size() ? "gemma" : "rmsnorm";
+    boolean bias = names.contains(name.replace("{layer}", "0") + BIAS);
     Map<String, Object> norm = new LinkedHashMap<>();
     norm.put("name", name);
-    norm.put(
-        "norm",
-        model.tensors().tensors().stream().anyMatch(tensor -> tensor.name().equals(bias))
-            ? "layernorm"
-            : kind);
+    norm.put("norm", bias ? "layernorm" : kind);
     norm.put("kept", KEPT);
     if (of.size() < layers && name.contains("{layer}")) {
       norm.put("optional", true);
