@@ -15,6 +15,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Help.Ansi.Style;
@@ -77,44 +78,55 @@ final class Inspect implements Callable<Integer> {
     reports.requireNotRead(read);
     reports.requireNotRead(map.file().stream().toList());
     try (ReportOptions.Files files = reports.begin()) {
-      Inspection inspection;
       try {
-        inspection =
+        show(
             model.isPresent()
                 ? Inspection.of(model.get(), map.file())
-                : Inspection.ofConfig(path, map.file());
+                : Inspection.ofConfig(path, map.file()),
+            files);
       } catch (FormatException e) {
-        tell(unknown(model, e), files);
+        tell(model, e, files);
         throw e;
       }
-      show(inspection, files);
     }
   }
 
-  private UnknownModel unknown(Optional<StoredModel> model, FormatException e) throws IOException {
+  /** On standard output; no file is written of a model whose norms are not known. */
+  private void tell(Optional<StoredModel> model, FormatException e, ReportOptions.Files files)
+      throws IOException {
+    UnknownModel unknown = new UnknownModel(e.getMessage(), List.of(), Optional.empty());
     if (model.isPresent() && map.file().isEmpty()) {
       try {
-        return UnknownModel.of(e.getMessage(), new FamilyGuess(model.get()));
-      } catch (FormatException _) {
-        // Its settings cannot be read, which is the error.
+        unknown = UnknownModel.of(e.getMessage(), new FamilyGuess(model.get()));
+      } catch (FormatException _) { // Its settings cannot be read, which is the error.
       }
     }
-    return new UnknownModel(e.getMessage(), List.of(), Optional.empty());
-  }
-
-  /** No file is written of a model whose norms are not known. */
-  private void tell(UnknownModel unknown, ReportOptions.Files files) throws IOException {
     if (files.data() != null && files.data().file() == null) {
       files.data().write(Records.write(unknown));
     }
     unknown.lines(path).forEach(this::print);
   }
 
+  /** Colors all lines of each warning, and the first line: as good if there is no warning. */
+  static void color(List<String> lines, UnaryOperator<String> good, UnaryOperator<String> warning) {
+    boolean within = false;
+    UnaryOperator<String> first = good;
+    for (int i = 1; i < lines.size(); i++) {
+      within = lines.get(i).matches("  warning: .*") || within && lines.get(i).startsWith("    ");
+      if (within) {
+        lines.set(i, warning.apply(lines.get(i)));
+        first = warning;
+      }
+    }
+    lines.set(0, first.apply(lines.getFirst()));
+  }
+
   private void show(Inspection inspection, ReportOptions.Files files) throws IOException {
     Prospects prospects = Prospects.of(path, map.file());
-    InspectionText.lines(
-            inspection, prospects, Terminal.color(Style.fg_green), Terminal.color(Style.fg_yellow))
-        .forEach(this::print);
+    List<String> lines = InspectionText.lines(inspection, prospects);
+    int stream = Terminal.STANDARD_OUTPUT;
+    color(lines, Terminal.color(Style.fg_green, stream), Terminal.color(Style.fg_yellow, stream));
+    lines.forEach(this::print);
     String name = String.valueOf(path.toAbsolutePath().normalize().getFileName());
     // Neither is made unasked: a start of the command line takes as long.
     files.write(

@@ -52,12 +52,8 @@ public final class Terminal {
     return color(Style.fg_red, STANDARD_ERROR).apply(line);
   }
 
-  /** Colors lines for standard output, where it may have colors: a warning is yellow. */
-  static UnaryOperator<String> color(Style color) {
-    return color(color, STANDARD_OUTPUT);
-  }
-
-  private static UnaryOperator<String> color(Style color, int stream) {
+  /** Colors lines for a standard stream, where it may have colors: a warning is yellow. */
+  static UnaryOperator<String> color(Style color, int stream) {
     boolean colored = colors(stream).enabled();
     return line -> colored ? Style.on(color) + line + Style.off(color) : line;
   }

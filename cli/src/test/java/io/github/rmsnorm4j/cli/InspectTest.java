@@ -509,14 +509,11 @@ class InspectTest {
   /** Marks instead of colors: a plus for good, an exclamation mark for a warning. */
   private static List<String> colored(Path path) throws IOException {
     try (StoredModel model = StoredModel.open(path)) {
-      return InspectionText.lines(
-              Inspection.of(model, Optional.empty()),
-              Prospects.of(path, Optional.empty()),
-              line -> "+" + line,
-              line -> "!" + line)
-          .stream()
-          .map(line -> line.matches("(?s)[+!].*") ? line : " " + line)
-          .toList();
+      List<String> lines =
+          InspectionText.lines(
+              Inspection.of(model, Optional.empty()), Prospects.of(path, Optional.empty()));
+      Inspect.color(lines, line -> "+" + line, line -> "!" + line);
+      return lines.stream().map(line -> line.matches("(?s)[+!].*") ? line : " " + line).toList();
     }
   }
 

@@ -107,27 +107,19 @@ record GroupText(NormGroup group) {
     if (site.gain().isEmpty()) {
       return "no gain";
     }
-    String types = types();
+    String types =
+        group.norms().stream()
+            .flatMap(norm -> norm.type().stream())
+            .distinct()
+            .collect(Collectors.joining(", "));
     return "the architecture stores the gain as "
         + stored(site.spec().gainOffset())
         + (types.isEmpty() ? "" : ", here in " + types);
   }
 
   /** How a model stores a gain g that a norm adds this to. */
-  private static String stored(double offset) {
+  static String stored(double offset) {
     return offset == 0 ? "g" : "g - 1";
-  }
-
-  /** What stored numbers look like. */
-  static String looks(Optional<Double> offset) {
-    return offset.map(GroupText::stored).orElse("either");
-  }
-
-  private String types() {
-    return group.norms().stream()
-        .flatMap(norm -> norm.type().stream())
-        .distinct()
-        .collect(Collectors.joining(", "));
   }
 
   /** The gains, a row for each layer; empty if there is no gain. */
@@ -146,7 +138,7 @@ record GroupText(NormGroup group) {
         number(gain.greatest()),
         String.valueOf(gain.dead()),
         String.valueOf(gain.negative()),
-        looks(gain.looksLike())
+        gain.looksLike().map(GroupText::stored).orElse("either")
             + (gain.nonFinite() > 0 ? ", %s not finite".formatted(gain.nonFinite()) : ""));
   }
 
@@ -166,18 +158,18 @@ record GroupText(NormGroup group) {
     String which =
         doubtful.size() == norms
             ? "the stored numbers look"
-            : "the numbers of layer%s %s look"
-                .formatted(doubtful.size() == 1 ? "" : "s", some(doubtful));
+            : "the numbers of layer"
+                + (doubtful.size() == 1 ? " " : "s ")
+                + some(doubtful)
+                + " look";
     return Optional.of(
-        group.first().spec().gainOffset() == 0
-            ? "warning: "
-                + which
-                + " like g - 1, but the architecture stores g. A converter to GGUF"
-                + " adds the 1 of Gemma: check whether it did."
-            : "warning: "
-                + which
-                + " like g, but the architecture stores g - 1 and adds the 1 itself."
-                + " Check whether it was added already.");
+        "warning: "
+            + which
+            + (group.first().spec().gainOffset() == 0
+                ? " like g - 1, but the architecture stores g. A converter to GGUF adds the 1 of"
+                    + " Gemma: check whether it did."
+                : " like g, but the architecture stores g - 1 and adds the 1 itself. Check whether"
+                    + " it was added already."));
   }
 
   /** The first ones of many. */

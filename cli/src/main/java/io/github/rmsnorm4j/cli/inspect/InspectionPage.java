@@ -42,11 +42,10 @@ public final class InspectionPage {
     List<List<String>> rows = group.rows();
     if (!rows.isEmpty()) {
       Table table = Table.titled("");
-      int last = GroupText.COLUMNS.size() - 1;
-      for (String column : GroupText.COLUMNS.subList(0, last)) {
+      for (String column : GroupText.COLUMNS.subList(0, GroupText.COLUMNS.size() - 1)) {
         table = table.number(column);
       }
-      table = table.text(GroupText.COLUMNS.get(last));
+      table = table.text(GroupText.COLUMNS.getLast());
       for (List<String> row : rows) {
         table = table.row(row.toArray(String[]::new));
       }

@@ -7,7 +7,6 @@ import io.github.rmsnorm4j.models.ModelNorms;
 import io.github.rmsnorm4j.models.rewrite.Prospects;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.UnaryOperator;
 
 /** The norms of a model as text, no wider than 80 columns. */
 public final class InspectionText {
@@ -15,39 +14,20 @@ public final class InspectionText {
 
   private static final int WIDTH = 80;
 
-  private static final String WARNING = "warning: ";
-
   private final List<String> lines = new ArrayList<>();
-  private final UnaryOperator<String> warning;
-  private boolean warned;
 
-  private InspectionText(UnaryOperator<String> warning) {
-    this.warning = warning;
-  }
+  private InspectionText() {}
 
-  /**
-   * Makes the text.
-   *
-   * @param good what a first line becomes below which nothing is warned of
-   * @param warning what each line of a warning becomes, and the first line above one
-   */
-  public static List<String> lines(
-      Inspection inspection,
-      Prospects prospects,
-      UnaryOperator<String> good,
-      UnaryOperator<String> warning) {
-    InspectionText text = new InspectionText(warning);
+  /** Makes the text. */
+  public static List<String> lines(Inspection inspection, Prospects prospects) {
+    InspectionText text = new InspectionText();
+    int norms = inspection.norms().size();
+    text.lines.add(
+        "%s: %s; %s".formatted(family(inspection), count(norms, "norm"), head(inspection.model())));
     facts(inspection, prospects).forEach(text::paragraph);
     for (NormGroup group : NormGroup.of(inspection.norms(), prospects)) {
       text.group(new GroupText(group));
     }
-    String first =
-        "%s: %s; %s"
-            .formatted(
-                family(inspection),
-                count(inspection.norms().size(), "norm"),
-                head(inspection.model()));
-    text.lines.addFirst((text.warned ? warning : good).apply(first));
     return text.lines;
   }
 
@@ -102,11 +82,6 @@ public final class InspectionText {
   }
 
   private void paragraph(String text) {
-    List<String> paragraph = Paragraph.lines("  ", "    ", text);
-    if (text.startsWith(WARNING)) {
-      warned = true;
-      paragraph.replaceAll(warning);
-    }
-    lines.addAll(paragraph);
+    lines.addAll(Paragraph.lines("  ", "    ", text));
   }
 }

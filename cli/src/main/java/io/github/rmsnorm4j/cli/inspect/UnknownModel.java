@@ -25,15 +25,14 @@ public record UnknownModel(
       double greatest,
       Optional<Double> looksLike) {
     private static LikelyNorm of(String name, List<GainStatistics> gains) {
-      List<Optional<Double>> looks =
-          gains.stream().map(GainStatistics::looksLike).distinct().toList();
+      List<?> looks = gains.stream().map(GainStatistics::looksLike).distinct().toList();
       return new LikelyNorm(
           name.replace("{layer}", "N"),
           gains.size(),
           gains.stream().mapToDouble(GainStatistics::least).min().orElseThrow(),
           gains.stream().mapToDouble(GainStatistics::mean).average().orElseThrow(),
           gains.stream().mapToDouble(GainStatistics::greatest).max().orElseThrow(),
-          looks.size() == 1 ? looks.getFirst() : Optional.empty());
+          looks.size() == 1 ? gains.getFirst().looksLike() : Optional.empty());
     }
 
     private String row() {
@@ -42,7 +41,7 @@ public record UnknownModel(
           GroupText.number(least),
           GroupText.number(mean),
           GroupText.number(greatest),
-          GroupText.looks(looksLike),
+          looksLike.map(GroupText::stored).orElse("either"),
           Printable.escaped(name));
     }
   }
@@ -58,21 +57,19 @@ public record UnknownModel(
 
   /** The text for a model as the user named it; none if there is nothing that looks like a norm. */
   public List<String> lines(Path model) {
-    List<String> lines = new ArrayList<>();
     if (likelyNorms.isEmpty()) {
-      return lines;
+      return List.of();
     }
+    List<String> lines = new ArrayList<>();
     lines.add("Tensors that look like gains of norms, g as it is or g - 1:");
     lines.add(ROW.formatted("tensors", "least", "mean", "greatest", "looks like", "name"));
     likelyNorms.forEach(norm -> lines.add(norm.row()));
     if (map.isPresent()) {
-      lines.add("");
-      lines.add("With these rules in a file map.json, its norms are found:");
+      lines.addAll(List.of("", "With these rules in a file map.json, its norms are found:"));
       lines.add(Printable.escaped(FamilyGuess.line(map.get())));
       lines.add("rmsnorm inspect %s --map map.json".formatted(Printable.escaped(model.toString())));
       lines.addAll(
           Paragraph.lines(
-              "",
               "",
               "The tensors do not tell how a norm rounds, nor a LayerNorm without a bias from an"
                   + " RMSNorm: read the model's code, or let check find it."));
