@@ -52,6 +52,14 @@ public record BlockForm(
     require(rotaryShare >= 0 && rotaryShare <= 1, "rotaryShare", rotaryShare, "be between 0 and 1");
   }
 
+  /** That of the family, of which each has a form of its own. */
+  Naming naming() {
+    if (mlp == MlpKind.SWIGLU) {
+      return Naming.LLAMA;
+    }
+    return learnedPositions() ? Naming.GPT2 : Naming.GPT_NEOX;
+  }
+
   boolean learnedPositions() {
     return rotaryShare == 0;
   }

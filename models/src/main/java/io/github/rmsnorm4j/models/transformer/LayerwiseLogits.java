@@ -39,10 +39,12 @@ public final class LayerwiseLogits implements Closeable {
 
   private final StoredWeights stored;
   private final ModelConfig config;
+  private final List<Parameter> parameters;
 
   private LayerwiseLogits(StoredWeights stored) {
     this.stored = stored;
     config = stored.config();
+    parameters = config.parameters();
   }
 
   /**
@@ -102,43 +104,37 @@ public final class LayerwiseLogits implements Closeable {
    * @throws IOException if the file cannot be read
    */
   public float[] logits(int[] tokens, MatrixChange change) throws IOException {
-    check(tokens);
-    try (Arena arena = Arena.ofShared()) {
-      Matrix stream = Matrix.allocate(arena, tokens.length, config.width());
-      embed(change, tokens, stream);
-      List<String> blocks =
-          IntStream.range(0, config.layers()).mapToObj(ParameterLayout::block).toList();
-      run(change, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
-      if (config.hasFinalNorm()) {
-        String norm = ParameterLayout.FINAL_NORM;
-        run(change, stream, List.of(norm), (tape, x) -> new Block(tape).finalNorm(x));
-      }
-      return head(change, stream);
-    }
-  }
-
-  private void check(int[] tokens) {
     long most = Math.min(config.maxPositions(), Integer.MAX_VALUE / config.vocabulary());
     if (tokens.length < 1 || tokens.length > most) {
       throw new IllegalArgumentException(
           "tokens has %s elements, it must have between 1 and %s".formatted(tokens.length, most));
     }
     Model.requireTokens("tokens", tokens, 0, config.vocabulary());
+    try (Arena arena = Arena.ofShared()) {
+      Matrix stream = embedded(arena, tokens, change);
+      List<String> blocks =
+          IntStream.range(0, config.layers()).mapToObj(ParameterLayout::block).toList();
+      run(change, stream, blocks, (tape, x) -> new Block(tape).add(blocks.getFirst(), x));
+      if (config.hasFinalNorm()) {
+        List<String> norm = List.of(ParameterLayout.FINAL_NORM);
+        run(change, stream, norm, (tape, x) -> new Block(tape).finalNorm(x));
+      }
+      return head(arena, stream, change);
+    }
   }
 
-  private void embed(MatrixChange change, int[] tokens, Matrix stream) throws IOException {
-    long bytes = (long) config.width() * Float.BYTES;
+  private Matrix embedded(Arena arena, int[] tokens, MatrixChange change) throws IOException {
+    Matrix stream = Matrix.allocate(arena, tokens.length, config.width());
     for (int n = 0; n < tokens.length; n++) {
-      MemorySegment row = stream.segment.asSlice(n * bytes, bytes);
+      MemorySegment row = stream.block(n, 0, 1, config.width()).segment;
       stored.readRows(ParameterLayout.EMBEDDING, tokens[n], change, row);
     }
     if (config.form().learnedPositions()) {
-      try (Arena arena = Arena.ofShared()) {
-        Matrix positions = Matrix.allocate(arena, stream.rows, stream.columns);
-        stored.readRows(ParameterLayout.POSITIONS, 0, change, positions.segment);
-        stream.add(positions);
-      }
+      Matrix positions = Matrix.allocate(arena, stream.rows, stream.columns);
+      stored.readRows(ParameterLayout.POSITIONS, 0, change, positions.segment);
+      stream.add(positions);
     }
+    return stream;
   }
 
   /** Runs layers of the same shapes, each in the memory of the one before it. */
@@ -161,29 +157,26 @@ public final class LayerwiseLogits implements Closeable {
 
   private List<Parameter> parameters(String name) {
     return ParameterLayout.moved(
-        config.parameters().stream().filter(p -> p.name().startsWith(name + ".")).toList());
+        parameters.stream().filter(p -> p.name().startsWith(name + ".")).toList());
   }
 
-  private float[] head(MatrixChange change, Matrix stream) throws IOException {
-    String name = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
+  private float[] head(Arena arena, Matrix stream, MatrixChange change) throws IOException {
     int d = config.width();
     int most = Math.min(config.vocabulary(), Math.max(1, HEAD_PIECE / d));
     float[] logits = new float[stream.rows * config.vocabulary()];
-    try (Arena arena = Arena.ofShared()) {
-      Matrix piece = Matrix.allocate(arena, most, d);
-      Matrix y = Matrix.allocate(arena, stream.rows, most);
-      for (int first = 0; first < config.vocabulary(); first += most) {
-        int rows = Math.min(most, config.vocabulary() - first);
-        stored.readRows(name, first, change, piece.block(0, 0, rows, d).segment);
-        MatrixProduct.PLAIN_JAVA.multiply(stream, false, piece, true, 1, 0, y);
-        for (int n = 0; n < y.rows; n++) {
-          int to = n * config.vocabulary() + first;
-          long from = (long) n * most * Float.BYTES;
-          MemorySegment.copy(y.segment, ValueLayout.JAVA_FLOAT, from, logits, to, rows);
-        }
+    Matrix piece = Matrix.allocate(arena, most, d);
+    Matrix y = Matrix.allocate(arena, stream.rows, most);
+    for (int first = 0; first < config.vocabulary(); first += most) {
+      int rows = Math.min(most, config.vocabulary() - first);
+      stored.readRows(config.head(), first, change, piece.block(0, 0, rows, d).segment);
+      MatrixProduct.PLAIN_JAVA.multiply(stream, false, piece, true, 1, 0, y);
+      for (int n = 0; n < y.rows; n++) {
+        MemorySegment row = y.block(n, 0, 1, rows).segment;
+        int to = n * config.vocabulary() + first;
+        MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, logits, to, rows);
       }
-      return logits;
     }
+    return logits;
   }
 
   /** Closes the file. */

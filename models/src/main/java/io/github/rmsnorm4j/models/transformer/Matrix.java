@@ -127,6 +127,11 @@ public final class Matrix {
     MemorySegment.copy(other.segment, 0, segment, 0, elements() * Float.BYTES);
   }
 
+  void copyRow(int row, Matrix other, int otherRow) {
+    long bytes = (long) columns * Float.BYTES;
+    MemorySegment.copy(other.segment, otherRow * bytes, segment, row * bytes, bytes);
+  }
+
   /** Adds a row of another matrix, of as many columns, to one of this. */
   void addToRow(int row, Matrix other, int otherRow) {
     Floats to = floats();

@@ -52,15 +52,35 @@ public final class Model implements AutoCloseable {
     ModelConfig config = tape.config;
     tokens = new int[tape.rows()];
     Variable x = tape.variable(config.width(), Block.STREAM);
-    Embedding.add(tape, tokens, x);
+    embed(x);
     observe(0, x);
     Block block = new Block(tape);
     for (int i = 0; i < config.layers(); i++) {
       x = block.add(ParameterLayout.block(i), x);
       observe(i + 1, x);
     }
-    String head = config.tied() ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
-    logits = tape.linear(Part.REST, head, block.finalNorm(x), false, "logits");
+    logits = tape.linear(Part.REST, config.head(), block.finalNorm(x), false, "logits");
+  }
+
+  /** Tokens (N) to rows of the embedding (V, d), to which learned positions (P, d) add theirs. */
+  private void embed(Variable x) {
+    Variable weight = tape.learned(ParameterLayout.EMBEDDING + ".weight");
+    Variable positions = tape.learned(ParameterLayout.POSITIONS + ".weight");
+    tape.add(
+        Part.REST,
+        () -> {
+          for (int n = 0; n < tokens.length; n++) {
+            x.values.copyRow(n, weight.values, tokens[n]);
+            if (positions != null) {
+              x.values.addToRow(n, positions.values, tape.past() + n % tape.sequence);
+            }
+          }
+        },
+        () -> {
+          for (int n = 0; n < tokens.length; n++) {
+            weight.gradient().addToRow(tokens[n], x.gradient(), n);
+          }
+        });
   }
 
   private void observe(int depth, Variable x) {

@@ -164,6 +164,11 @@ public record ModelConfig(
     return hasNorms() && placement != Placement.POST;
   }
 
+  /** The name of the output head's matrix. */
+  String head() {
+    return tied ? ParameterLayout.EMBEDDING : ParameterLayout.HEAD;
+  }
+
   /** {@return the learned tensors, in the order in which they lie in memory and in files} */
   public List<Parameter> parameters() {
     return ParameterLayout.of(this);
@@ -176,7 +181,7 @@ public record ModelConfig(
    * @param prefix what the names begin with; may be empty
    */
   public List<Tensor> tensors(String prefix) {
-    return parameters().stream().map(parameter -> parameter.stored(prefix)).toList();
+    return parameters().stream().map(parameter -> parameter.tensor(prefix)).toList();
   }
 
   /**

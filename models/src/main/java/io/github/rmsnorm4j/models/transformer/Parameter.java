@@ -8,10 +8,12 @@ import java.util.List;
  * A learned tensor.
  *
  * @param name as Hugging Face's models have it
+ * @param stored the name in files of its family, behind what all names of a file begin with;
+ *     several parameters may be stored as one
  * @param shape one axis for gains and biases, two for matrices: outputs, inputs
  * @param offset index of its first element in a model's memory
  */
-public record Parameter(String name, List<Integer> shape, long offset) {
+public record Parameter(String name, String stored, List<Integer> shape, long offset) {
   /** {@return whether it is a projection or an embedding, which begins random and decays} */
   public boolean isMatrix() {
     return shape.size() > 1;
@@ -27,8 +29,8 @@ public record Parameter(String name, List<Integer> shape, long offset) {
     return (long) rows() * columns();
   }
 
-  /** As float32 in a file. */
-  Tensor stored(String prefix) {
+  /** As float32 in a file, under its own name. */
+  Tensor tensor(String prefix) {
     return new Tensor(prefix + name, Dtype.F32, shape.stream().map(Integer::longValue).toList());
   }
 

@@ -18,25 +18,31 @@ final class ParameterLayout {
   static final String POSITIONS = "model.embed_positions";
   static final String FINAL_NORM = "model.norm";
   static final String HEAD = "lm_head";
-  static final String NOT_THERE = "-";
 
   /**
    * A projection, an embedding or a norm, whose tensors end in .weight and .bias.
    *
-   * @param gpt2 what GPT-2 calls it, or {@link #NOT_THERE}
-   * @param neox what GPT-NeoX calls it, or {@link #NOT_THERE}
+   * @param names what each {@link Naming} calls it, within a block; - if it has no such tensor
    * @param shape outputs and inputs of the weight, Q and K being those of all heads
    */
-  record LayoutRow(String name, String gpt2, String neox, String[] shape) {}
+  private record Row(List<String> names, String[] shape) {
+    String name(Naming naming, String number) {
+      String name = names.get(naming.ordinal());
+      if (name.equals("-")) { // Messages then have the model's own.
+        return name(Naming.LLAMA, number);
+      }
+      return (number.isEmpty() ? "" : naming.block + number) + name;
+    }
+  }
 
-  private static final List<LayoutRow> FIRST =
+  private static final List<Row> FIRST =
       rows(
           """
           model.embed_tokens          wte          embed_in                    V d
           model.embed_positions       wpe          -                           P d
           """);
 
-  private static final List<LayoutRow> BLOCK =
+  private static final List<Row> BLOCK =
       rows(
           """
           self_attn.q_proj            attn.c_attn  attention.query_key_value   Q d
@@ -54,7 +60,7 @@ final class ParameterLayout {
           post_feedforward_layernorm  -            -                           d
           """);
 
-  private static final List<LayoutRow> LAST =
+  private static final List<Row> LAST =
       rows(
           """
           model.norm                  ln_f         final_layer_norm            d
@@ -81,23 +87,19 @@ final class ParameterLayout {
             "F", config.mlpWidth());
   }
 
-  private static List<LayoutRow> rows(String table) {
+  private static List<Row> rows(String table) {
     return table
         .lines()
         .map(line -> line.split(" +", 4))
-        .map(words -> new LayoutRow(words[0], words[1], words[2], words[3].split(" ")))
+        .map(words -> new Row(List.of(words).subList(0, 3), words[3].split(" ")))
         .toList();
-  }
-
-  static List<LayoutRow> rows() {
-    return Stream.of(FIRST, BLOCK, LAST).flatMap(List::stream).toList();
   }
 
   static List<Parameter> of(ModelConfig config) {
     ParameterLayout layout = new ParameterLayout(config);
     layout.addAll("", FIRST);
     for (int i = 0; i < config.layers(); i++) {
-      layout.addAll(block(i) + ".", BLOCK);
+      layout.addAll(i + ".", BLOCK);
     }
     layout.addAll("", LAST);
     return List.copyOf(layout.parameters);
@@ -105,19 +107,36 @@ final class ParameterLayout {
 
   /** The name that those of a block's tensors begin with. */
   static String block(int i) {
-    return "model.layers." + i;
+    return Naming.LLAMA.block + i;
   }
 
-  private void addAll(String prefix, List<LayoutRow> rows) {
-    for (LayoutRow row : rows) {
-      if (isThere(row.name)) {
+  /** A row of an embedding or of the head, whether the config has this matrix or not. */
+  static Parameter row(ModelConfig config, String name) {
+    ParameterLayout layout = new ParameterLayout(config);
+    Stream.of(FIRST, LAST)
+        .flatMap(List::stream)
+        .filter(row -> row.names.getFirst().equals(name))
+        .forEach(row -> layout.add("", row, ".weight", List.of(1, config.width())));
+    return layout.parameters.getFirst();
+  }
+
+  private void addAll(String number, List<Row> rows) {
+    for (Row row : rows) {
+      String name = row.names.getFirst();
+      if (isThere(name)) {
         List<Integer> shape = Stream.of(row.shape).map(sizes::get).toList();
-        add(prefix + row.name + ".weight", shape);
-        if (isBiased(row.name)) {
-          add(prefix + row.name + ".bias", List.of(shape.getFirst()));
+        add(number, row, ".weight", shape);
+        if (isBiased(name)) {
+          add(number, row, ".bias", List.of(shape.getFirst()));
         }
       }
     }
+  }
+
+  private void add(String number, Row row, String end, List<Integer> shape) {
+    String name = row.name(Naming.LLAMA, number) + end;
+    String stored = row.name(config.form().naming(), number) + end;
+    parameters.add(new Parameter(name, stored, shape, parameters.isEmpty() ? 0 : end(parameters)));
   }
 
   private boolean isThere(String name) {
@@ -156,15 +175,11 @@ final class ParameterLayout {
     return mlp ? "post_feedforward_layernorm" : "post_attention_layernorm";
   }
 
-  private void add(String name, List<Integer> shape) {
-    parameters.add(new Parameter(name, shape, parameters.isEmpty() ? 0 : end(parameters)));
-  }
-
   /** Tensors that follow one another, moved so that the first begins at 0. */
   static List<Parameter> moved(List<Parameter> parameters) {
     long first = parameters.getFirst().offset();
     return parameters.stream()
-        .map(p -> new Parameter(p.name(), p.shape(), p.offset() - first))
+        .map(p -> new Parameter(p.name(), p.stored(), p.shape(), p.offset() - first))
         .toList();
   }
 

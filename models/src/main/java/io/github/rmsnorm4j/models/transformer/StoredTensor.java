@@ -22,14 +22,14 @@ record StoredTensor(String name, List<Parameter> parts, int run, boolean inputsF
   }
 
   private long inputs() {
-    return parts.size() * parts.getFirst().elements() / outputs();
+    return parts.getFirst().isMatrix() ? parts.getFirst().columns() : 1;
   }
 
   /** The tensor in a file, in a floating type and the right shape, or an error. */
   Tensor in(TensorFile file) throws FormatException {
     Tensor tensor = file.tensor(name);
     List<Long> shape =
-        parts.getFirst().shape().size() == 1
+        !parts.getFirst().isMatrix()
             ? List.of(outputs())
             : inputsFirst ? List.of(inputs(), outputs()) : List.of(outputs(), inputs());
     if (!tensor.shape().equals(shape)) {

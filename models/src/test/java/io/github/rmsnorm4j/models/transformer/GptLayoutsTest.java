@@ -318,7 +318,7 @@ class GptLayoutsTest {
     int elements = 5 * 6;
     List<Parameter> parts = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      parts.add(new Parameter("p" + i, List.of(5, 6), 32L * i));
+      parts.add(new Parameter("p" + i, "w", List.of(5, 6), 32L * i));
     }
     StoredTensor stored = new StoredTensor("w", parts, run, inputsFirst);
     float[] values = new float[count * elements];
