@@ -100,7 +100,7 @@ final class Block {
       hidden = tape.variable(config.mlpWidth(), "up");
       SwiGlu.add(tape, gate, up, hidden);
     } else {
-      tape.add(Part.MLP, () -> up.values.replaceEach(kind::of), Tape.NO_BACKWARD);
+      tape.add(Part.MLP, () -> up.values.replaceEach(kind::of), Tape.NOTHING);
     }
     tape.linear(Part.MLP, name + ".down_proj", hidden, false, y, add);
   }

@@ -16,10 +16,10 @@ public interface DepthObserver {
   void forward(int depth, MemorySegment activations);
 
   /**
-   * Called in the backward pass, down to depth 0.
+   * Called in the backward pass, down to depth 0; does nothing unless it is overridden.
    *
    * @param depth the number of blocks to 0
    * @param gradients the gradient of the loss by the stream at this depth
    */
-  void backward(int depth, MemorySegment gradients);
+  default void backward(int depth, MemorySegment gradients) {}
 }

@@ -145,7 +145,7 @@ public final class LayerwiseLogits implements Closeable {
       BiFunction<Tape, Variable, Variable> layer)
       throws IOException {
     try (Weights weights = new Weights(config, parameters(names.getFirst()));
-        Tape tape = new Tape(weights, stream.rows)) {
+        Tape tape = new Tape(weights, 1, stream.rows, stream.rows, false, 1, Arithmetic.PLAIN)) {
       Variable y = layer.apply(tape, new Variable(stream, () -> stream));
       for (String name : names) {
         stored.read(parameters(name), change, weights.values());

@@ -58,8 +58,6 @@ public record ModelConfig(
   /** Any size above this is a mistake, and products of two of them fit a long. */
   static final int LARGEST_SIZE = 1 << 24;
 
-  private static final String FINITE = "be finite and above 0";
-
   /**
    * Checks that it is a model.
    *
@@ -76,12 +74,8 @@ public record ModelConfig(
     requireBetween("maxPositions", maxPositions, 1, Integer.MAX_VALUE);
     require(heads % keyValueHeads == 0, "keyValueHeads", keyValueHeads, "divide heads, " + heads);
     requireBetween("heads * headWidth", (long) heads * headWidth, 1, LARGEST_SIZE);
-    require(ropeTheta > 0 && ropeTheta < Double.POSITIVE_INFINITY, "ropeTheta", ropeTheta, FINITE);
-    require(
-        initialRange > 0 && initialRange < Double.POSITIVE_INFINITY,
-        "initialRange",
-        initialRange,
-        FINITE);
+    requireFinite("ropeTheta", ropeTheta);
+    requireFinite("initialRange", initialRange);
     if (placement == null || form == null) {
       throw new IllegalArgumentException("placement and form must not be null");
     }
@@ -97,6 +91,11 @@ public record ModelConfig(
     boolean before = placement == Placement.PRE;
     require(
         before || !form.parallelResidual(), "placement", placement, "be PRE in parallel blocks");
+  }
+
+  private static void requireFinite(String name, double value) {
+    boolean holds = value > 0 && value < Double.POSITIVE_INFINITY;
+    require(holds, name, value, "be finite and above 0");
   }
 
   /**

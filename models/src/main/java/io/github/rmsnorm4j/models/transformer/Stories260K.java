@@ -35,7 +35,7 @@ public final class Stories260K {
    * @throws IOException if it cannot be read
    */
   public static Tokenizer tokenizer() throws IOException {
-    return Tokenizer.of(resource("tok512.bin"));
+    return new Tokenizer(resource("tok512.bin"));
   }
 
   private static byte[] resource(String name) throws IOException {

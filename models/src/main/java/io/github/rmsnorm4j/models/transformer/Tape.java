@@ -16,13 +16,7 @@ import java.util.Map;
 final class Tape implements AutoCloseable {
   private record Layer(Part part, Runnable forward, Runnable backward) {}
 
-  /** Of layers that are in no {@link BlockForm#LLAMA}, the only form that is trained. */
-  static final Runnable NO_BACKWARD =
-      () -> {
-        throw new IllegalStateException("this layer has no backward pass");
-      };
-
-  /** Of layers that change no gradient. */
+  /** Of layers that change no gradient, and of those in no form that is trained. */
   static final Runnable NOTHING = () -> {};
 
   final ModelConfig config;
@@ -64,11 +58,6 @@ final class Tape implements AutoCloseable {
     this.continues = continues;
     this.threads = threads;
     this.arithmetic = arithmetic;
-  }
-
-  /** For one sequence, in plain Java. */
-  Tape(Weights weights, int sequence) {
-    this(weights, 1, sequence, sequence, false, 1, Arithmetic.PLAIN);
   }
 
   /** Rows of activations, N. */

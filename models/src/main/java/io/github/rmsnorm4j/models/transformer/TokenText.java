@@ -1,6 +1,5 @@
 package io.github.rmsnorm4j.models.transformer;
 
-import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
@@ -17,10 +16,7 @@ public final class TokenText {
 
   private final Tokenizer tokenizer;
   private final CharsetDecoder decoder =
-      StandardCharsets.UTF_8
-          .newDecoder()
-          .onMalformedInput(CodingErrorAction.REPLACE)
-          .onUnmappableCharacter(CodingErrorAction.REPLACE);
+      StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPLACE);
   private ByteBuffer rest = ByteBuffer.allocate(0);
   private int previous = Tokenizer.BEGIN;
 
@@ -58,11 +54,9 @@ public final class TokenText {
    * @throws IndexOutOfBoundsException if there is no such token
    */
   public String add(int token) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    bytes.write(rest.array(), rest.position(), rest.remaining());
-    bytes.writeBytes(tokenizer.bytes(previous, token));
+    byte[] bytes = tokenizer.bytes(previous, token);
+    rest = ByteBuffer.allocate(rest.remaining() + bytes.length).put(rest).put(bytes).flip();
     previous = token;
-    rest = ByteBuffer.wrap(bytes.toByteArray());
     return decode(false);
   }
 

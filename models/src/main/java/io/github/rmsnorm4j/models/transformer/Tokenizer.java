@@ -3,7 +3,6 @@ package io.github.rmsnorm4j.models.transformer;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -33,42 +32,20 @@ public final class Tokenizer {
   private final Map<String, Integer> tokens = new HashMap<>();
   private final int longest;
 
-  private Tokenizer(ByteBuffer file) throws IOException {
-    longest = file.remaining() < Integer.BYTES ? 0 : file.getInt();
-    while (file.hasRemaining()) {
-      require(file.remaining() >= Float.BYTES + Integer.BYTES, "ends within a token");
-      scores.add(file.getFloat());
-      int length = file.getInt();
-      require(
-          length >= 0 && length <= longest && length <= file.remaining(),
-          "has a length of " + length + ", the longest is " + longest);
-      byte[] bytes = new byte[length];
-      file.get(bytes);
-      String piece = new String(bytes, ISO_8859_1);
-      tokens.putIfAbsent(piece, pieces.size());
-      pieces.add(piece);
-    }
-    require(pieces.size() >= FIRST_PIECE, "has fewer than " + FIRST_PIECE + " tokens");
-    for (int i = 0; i < 256; i++) {
-      require(pieces.get(FIRST_BYTE + i).equals("<0x%02X>".formatted(i)), "is not the byte " + i);
-    }
-  }
-
-  private void require(boolean holds, String problem) throws IOException {
-    if (!holds) {
-      throw new IOException("tokenizer: token " + pieces.size() + " " + problem);
-    }
-  }
-
   /**
-   * {@return the tokenizer that a file holds: the length of the longest token, then for each token
-   * its score, its length and its bytes, all numbers little-endian and of 32 bits}
-   *
-   * @param file what the file holds
-   * @throws IOException if it holds anything else
+   * Reads the file that comes with the model: the length of the longest token, then for each token
+   * its score, its length and its bytes, all numbers little-endian and of 32 bits.
    */
-  public static Tokenizer of(byte[] file) throws IOException {
-    return new Tokenizer(ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN));
+  Tokenizer(byte[] bytes) {
+    ByteBuffer file = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
+    longest = file.getInt();
+    while (file.hasRemaining()) {
+      scores.add(file.getFloat());
+      byte[] piece = new byte[file.getInt()];
+      file.get(piece);
+      pieces.add(new String(piece, ISO_8859_1));
+      tokens.putIfAbsent(pieces.getLast(), pieces.size() - 1);
+    }
   }
 
   /** {@return how many tokens there are: the size of the vocabulary} */

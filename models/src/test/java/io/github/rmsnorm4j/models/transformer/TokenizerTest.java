@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -38,7 +37,7 @@ class TokenizerTest {
   @Test
   void theHigherScoreGoesFirst() throws IOException {
     Tokenizer own =
-        Tokenizer.of(
+        new Tokenizer(
             file(
                 7,
                 piece(" ", -50),
@@ -56,7 +55,7 @@ class TokenizerTest {
 
   @Test
   void ofEqualScoresTheLeftmostGoesFirst() throws IOException {
-    Tokenizer own = Tokenizer.of(file(6, piece(" ", -50), piece("a", -51), piece("aa", -1)));
+    Tokenizer own = new Tokenizer(file(6, piece(" ", -50), piece("a", -51), piece("aa", -1)));
     assertThat(own.encode("aaa")).containsExactly(1, 259, 261, 260);
   }
 
@@ -112,25 +111,6 @@ class TokenizerTest {
   void tokensThatAreNone() {
     assertThat(tokenizer.size()).isEqualTo(512);
     assertThatThrownBy(() -> tokenizer.bytes(1, 512)).isInstanceOf(IndexOutOfBoundsException.class);
-  }
-
-  @Test
-  void filesThatAreNoTokenizer() {
-    assertThatThrownBy(() -> Tokenizer.of(new byte[0]))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("token 0 has fewer than 259 tokens");
-    byte[] good = file(6);
-    assertThatThrownBy(() -> Tokenizer.of(Arrays.copyOf(good, good.length - 3)))
-        .hasMessageContaining("token 258 has a length of 6, the longest is 6");
-    assertThatThrownBy(() -> Tokenizer.of(Arrays.copyOf(good, good.length + 5)))
-        .hasMessageContaining("token 259 ends within a token");
-    byte[] huge = good.clone();
-    ByteBuffer.wrap(huge).order(ByteOrder.LITTLE_ENDIAN).putInt(8, Integer.MAX_VALUE);
-    assertThatThrownBy(() -> Tokenizer.of(huge))
-        .hasMessageContaining("token 0 has a length of 2147483647, the longest is 6");
-    byte[] other = good.clone();
-    other[other.length - 2] = '0';
-    assertThatThrownBy(() -> Tokenizer.of(other)).hasMessageContaining("is not the byte 255");
   }
 
   private static byte[] piece(String text, float score) {

@@ -100,10 +100,5 @@ public final class Activations implements AutoCloseable {
       MemorySegment.copy(activations, 0, all, depth * bytes + done, row);
       done += (depth + 1) * bytes == all.byteSize() ? row : 0;
     }
-
-    @Override
-    public void backward(int depth, MemorySegment gradients) {
-      throw new IllegalStateException("stories have no backward pass");
-    }
   }
 }

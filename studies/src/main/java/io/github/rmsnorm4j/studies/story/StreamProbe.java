@@ -28,11 +28,6 @@ final class StreamProbe implements DepthObserver {
     }
   }
 
-  @Override
-  public void backward(int depth, MemorySegment gradients) {
-    throw new IllegalStateException("stories have no backward pass");
-  }
-
   List<Depth> depths() {
     List<Depth> all = new ArrayList<>();
     for (List<RowMoments> rows : depths) {
