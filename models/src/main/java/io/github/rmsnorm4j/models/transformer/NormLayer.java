@@ -1,14 +1,20 @@
 package io.github.rmsnorm4j.models.transformer;
 
+import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Keep;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ParameterGradients;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.Saved;
+import io.github.rmsnorm4j.models.internal.Floats;
 import io.github.rmsnorm4j.models.transformer.StepTimes.Part;
+import java.lang.foreign.MemorySegment;
 
-/** The library's norms in a model. */
+/**
+ * The library's norms in a model. A row goes into a norm and comes out of it as float32, or rounded
+ * to 16 bits; all else in a model is float32.
+ */
 final class NormLayer {
   private NormLayer() {}
 
@@ -40,18 +46,13 @@ final class NormLayer {
             .backend(tape.arithmetic.backend())
             .build()
             .withParameters(gain.values.asRows(width), biasRow);
-    NarrowRows input = new NarrowRows(tape, x.values, width);
-    NarrowRows output = new NarrowRows(tape, y.values, width);
-    Saved saved = new Saved(Keep.INPUT, Math.toIntExact(input.rows.rows()));
+    Saved saved = new Saved(Keep.INPUT, Math.toIntExact(x.values.elements() / width));
     float[] gainSum = new float[width];
     float[] biasSum = bias == null ? null : new float[width];
     ParameterGradients sums = ParameterGradients.assigned(gainSum, biasSum);
     tape.add(
         Part.NORM,
-        () -> {
-          norm.apply(input.rounded(), output.rows, saved);
-          output.widen();
-        },
+        forward(tape, norm, width, x.values, y.values, saved),
         () -> {
           Rows dx = x.gradient().asRows(width);
           Rows dy = y.gradient().asRows(width);
@@ -66,5 +67,38 @@ final class NormLayer {
           }
         });
     return y;
+  }
+
+  private static Runnable forward(
+      Tape tape, Norm norm, int width, Matrix x, Matrix y, Saved saved) {
+    if (!tape.arithmetic.narrowsRows()) {
+      return () -> norm.apply(x.asRows(width), y.asRows(width), saved);
+    }
+    ElementType type = tape.arithmetic.normRows();
+    MemorySegment memory = tape.arena.allocate(x.elements() * Short.BYTES, Short.BYTES);
+    Rows rows = Rows.of(memory, type, Math.toIntExact(x.elements() / width), width);
+    return () -> {
+      round(x, type, memory);
+      norm.apply(rows, rows);
+      widen(memory, type, y);
+    };
+  }
+
+  /** To nearest, ties to even. */
+  static void round(Matrix from, ElementType type, MemorySegment to) {
+    Floats values = from.floats();
+    long n = from.elements();
+    for (long i = 0; i < n; i++) {
+      type.set(to, i, values.get(i));
+    }
+  }
+
+  /** Which is exact. */
+  static void widen(MemorySegment from, ElementType type, Matrix to) {
+    Floats values = to.floats();
+    long n = to.elements();
+    for (long i = 0; i < n; i++) {
+      values.set(i, (float) type.get(from, i));
+    }
   }
 }

@@ -8,6 +8,8 @@ import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.Rows;
 import io.github.rmsnorm4j.models.internal.SeededRandom;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.math.BigDecimal;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,21 +30,18 @@ class NarrowRowsTest {
   void roundedToNearestTiesToEven(ElementType type) {
     boolean bfloat16 = type == ElementType.BFLOAT16;
     int largest = bfloat16 ? 0x7f7f : 0x7bff;
-    try (Weights weights = new Weights(Configs.tiny());
-        Tape tape = tape(weights, type)) {
-      Matrix x = tape.allocate(largest, 1);
-      Matrix y = tape.allocate(largest, 1);
-      NarrowRows rows = new NarrowRows(tape, y, 1);
+    try (Arena arena = Arena.ofConfined()) {
+      Matrix x = Matrix.allocate(arena, largest, 1);
+      Matrix y = Matrix.allocate(arena, largest, 1);
+      MemorySegment rows = arena.allocate(2L * largest, Short.BYTES);
       for (double between : new double[] {0, 0.49, 0.5, 0.51}) {
         for (int i = 0; i < largest; i++) {
           float sign = i % 3 == 0 ? -1 : 1;
           x.floats()
               .set(i, sign * (float) between(value(i, bfloat16), value(i + 1, bfloat16), between));
         }
-        y.copyFrom(x);
-        rows.rounded();
-        y.zero();
-        rows.widen();
+        NormLayer.round(x, type, rows);
+        NormLayer.widen(rows, type, y);
         for (int i = 0; i < largest; i++) {
           float exact = Configs.element(x, i, 0);
           float below = value(i, bfloat16);
@@ -56,10 +55,8 @@ class NarrowRowsTest {
       x.floats().set(0, Float.NaN);
       x.floats().set(1, Float.NEGATIVE_INFINITY);
       x.floats().set(2, Float.intBitsToFloat(0x7fffffff));
-      y.copyFrom(x);
-      rows.rounded();
-      y.zero();
-      rows.widen();
+      NormLayer.round(x, type, rows);
+      NormLayer.widen(rows, type, y);
       assertThat(Configs.element(y, 0, 0)).isNaN();
       assertThat(Configs.element(y, 1, 0)).isEqualTo(Float.NEGATIVE_INFINITY);
       assertThat(Configs.element(y, 2, 0)).isNaN();
