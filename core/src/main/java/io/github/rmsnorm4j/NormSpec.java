@@ -209,8 +209,14 @@ public record NormSpec(
   }
 
   /**
-   * {@return the spec that a text describes: the name of a preset and, in parentheses, the settings
-   * that differ from it} Each is given once, in any order.
+   * {@return the spec that a text describes: the name of a preset or a model and, in parentheses,
+   * the settings that differ from it} Each is given once, in any order.
+   *
+   * <p>A model's name is the {@code model_type} of its {@code config.json}, such as {@code gemma3},
+   * or its GGUF architecture. Epsilon is then the default of that model type. Most checkpoints set
+   * their own: {@code gemma3(eps=1e-5)}. A preset's name always means the preset. A name that is
+   * both a model type and an architecture means the model type. Where its norm is {@link #GEMMA},
+   * GGUF files already have the 1 added to the gain, so their norm is {@code rmsnorm}.
    *
    * <ul>
    *   <li>{@code eps=1e-5}: epsilon; {@code eps=type}: that of the type of the rows; {@code
@@ -226,7 +232,8 @@ public record NormSpec(
    * </ul>
    *
    * @param text for example {@code llama(eps=1e-5)}
-   * @throws IllegalArgumentException if it is no such text, or its choices exclude each other
+   * @throws IllegalArgumentException if it is no such text, its choices exclude each other, or the
+   *     model has several norms, which the message lists
    */
   public static NormSpec parse(String text) {
     return NormText.parse(Objects.requireNonNull(text, "text is null"));

@@ -91,9 +91,9 @@ final class NormText {
       if (!matcher.matches()) {
         throw text.indexOf('(') > 0 && text.indexOf(')') < 0
             ? new IllegalArgumentException("a ) must close the settings: llama(eps=1e-5)")
-            : unknown("");
+            : NormNames.unknown("");
       }
-      NormSpec spec = named(matcher.group(1)).spec();
+      NormSpec spec = NormNames.spec(matcher.group(1));
       Set<Setting> given = EnumSet.noneOf(Setting.class);
       for (String setting : matcher.group(2) == null ? new String[0] : settings(matcher.group(2))) {
         spec = with(spec, setting, given);
@@ -107,22 +107,6 @@ final class NormText {
 
   private static String[] settings(String text) {
     return text.split(",", Setting.values().length + 1);
-  }
-
-  private static Preset named(String name) {
-    return preset(preset -> preset.name().equals(name))
-        .orElseThrow(
-            () ->
-                unknown(
-                    preset(preset -> name.matches("(?i)" + preset.name() + "([^a-z].*)?"))
-                        .map(near -> "did you mean " + near.name() + "? ")
-                        .orElse("")));
-  }
-
-  private static IllegalArgumentException unknown(String hint) {
-    String names = NormSpec.presets().stream().map(Preset::name).collect(Collectors.joining(", "));
-    return new IllegalArgumentException(
-        hint + "it may be " + names + ", and settings may follow: llama(eps=1e-5)");
   }
 
   private static NormSpec with(NormSpec spec, String text, Set<Setting> given) {

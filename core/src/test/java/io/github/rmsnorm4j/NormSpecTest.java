@@ -65,6 +65,10 @@ class NormSpecTest {
         "paper(eps=1e-6 inside)                  | rmsnorm",
         "rmsnorm(eps=type)                       | pytorch",
         "rmsnorm(groupcount=1)                   | rmsnorm",
+        "gemma3                                  | gemma",
+        "gemma3(eps=1e-5, offset=0)              | rmsnorm(eps=1e-5)",
+        "gpt_oss                                 | rmsnorm(eps=1e-5)",
+        "glm4moe                                 | llama",
         "rmsnorm(eps=-0.0, offset=-0.0)          | rmsnorm(eps=0)"
       })
   void otherTextsOfTheSameChoices(String text, String written) {
@@ -76,13 +80,18 @@ class NormSpecTest {
       delimiter = '|',
       quoteCharacter = '"',
       value = {
-        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, and settings",
+        "lama | it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, or a model_type of docs/choose.md",
         "llama(eps=1e-5 | a ) must close the settings: llama(eps=1e-5)",
         "LayerNorm | did you mean layernorm? it may be rmsnorm, layernorm, llama",
         "Llama(eps=1) | did you mean llama? it may be rmsnorm, layernorm, llama",
-        "Gemma3 | did you mean gemma? it may be rmsnorm, layernorm, llama",
+        "Gemma3 | did you mean gemma3? it may be rmsnorm, layernorm, llama",
+        "qwen3-next | did you mean qwen3_next or qwen3next? it may be rmsnorm, layernorm, llama",
+        "rmsnom | did you mean rmsnorm? it may be rmsnorm, layernorm, llama",
+        "glm | did you mean glm4? it may be rmsnorm, layernorm, llama",
+        "kimi_linear | such a model has several: llama; rmsnorm(gate=sigmoid) for self_attn.o_norm",
         "llama-3.1 | did you mean llama? it may be rmsnorm, layernorm, llama",
-        "Gemmax | it may be rmsnorm, layernorm, llama",
+        "Gemmax | did you mean gemma? it may be rmsnorm, layernorm, llama",
+        "batch | it may be rmsnorm, layernorm, llama",
         "llama() | a setting is NAME=VALUE, NAME may be eps, cast, offset, part, residual, gate, groupcount",
         "llama(bias=1) | a setting is NAME=VALUE, NAME may be eps",
         "llama(eps) | a setting is NAME=VALUE, NAME may be eps",

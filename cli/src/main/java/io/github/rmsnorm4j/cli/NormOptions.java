@@ -20,9 +20,9 @@ public final class NormOptions {
       paramLabel = "NORM",
       completionCandidates = SpecText.class,
       description =
-          "A norm by its name, with settings that differ from it: layernorm, l2, \"llama(eps=1e-5)\","
-              + " \"rmsnorm(eps=1e-8 outside, part=1/16)\". --cast-order, --eps, --eps-at,"
-              + " --gain-offset and --partial override its settings (default: rmsnorm).")
+          "A norm by its name or a model_type, with settings that differ from it: layernorm, gemma3,"
+              + " \"llama(eps=1e-5)\", \"rmsnorm(eps=1e-8 outside, part=1/16)\". --cast-order, --eps,"
+              + " --eps-at, --gain-offset and --partial override its settings (default: rmsnorm).")
   private NormSpec like = NormSpec.RMSNORM;
 
   @Option(

@@ -370,7 +370,8 @@ class NormalizeErrorsTest {
   @CsvSource(
       delimiter = ';',
       value = {
-        "--like=bert; norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, and settings",
+        "--like=batch; norm is 'batch', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx, l2, unit, or a model_type",
+        "--like=qwen3_next; norm is 'qwen3_next', such a model has several: gemma",
         "--like=llama --bias={g}; cast order is LLAMA, with a bias it must be FLOAT32",
         "--like=t5 --gain={g} --gain-offset=1; gain offset is 1.0, it must be 0 with cast order T5",
         "--gain-offset=1; --gain-offset is 1.0, it needs --gain, which it is added to",

@@ -373,8 +373,8 @@ class NormalizeParquetTest {
     assertThat(normalize("--like", "gemma", "--gain", gain).status()).isZero();
     RmsNorm norm = RmsNorm.gemma(2).gain(new float[] {0.5f, 2}).build();
     assertThat(read(out).getFirst().getList(1)).isEqualTo(row(norm, 0));
-    assertThat(wrong("a.b", "--force", "--like", "bert"))
-        .contains("--like is 'bert', it may be rmsnorm");
+    assertThat(wrong("a.b", "--force", "--like", "batch"))
+        .contains("--like is 'batch', it may be rmsnorm");
     Path binary = Files.write(folder.resolve("gain.npy"), new byte[] {(byte) 0x93, 'N', 'U'});
     assertThat(wrong("a.b", "--force", "--gain", binary.toString()))
         .contains("--gain is " + binary + ": the file cannot be read: it is no text of numbers");
@@ -397,7 +397,7 @@ class NormalizeParquetTest {
     assertThat(wrong("a.b", "--like", "llama", "--set", "bias=1 2"))
         .contains("cast order is LLAMA, with a bias it must be FLOAT32");
     assertThat(wrong("a.b", "--set", "eps=1")).contains("no such param, there are bias, ");
-    assertThat(wrong("a.b", "--like", "bert")).contains("bert", "llama");
+    assertThat(wrong("a.b", "--like", "batch")).contains("batch", "llama");
     assertThat(wrong("a.b", "--set", "=1")).contains("--set is =1, it must be NAME=VALUE");
     assertThat(wrong("a.b", "--master", "moon")).contains("--master is moon, it may be local");
     assertThat(wrong("a.b", "--set", "gain=@" + folder.resolve("none")))

@@ -47,10 +47,10 @@ class ParamsTest {
         bad("drop", "handleInvalid", "handleInvalid is 'drop', it may be error, keep or skip"),
         bad("f8", "gainType", "gainType is 'f8', " + types),
         bad(
-            "bert",
+            "batch",
             "norm",
-            "norm is 'bert', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx,"
-                + " l2, unit, and settings may follow: llama(eps=1e-5)"),
+            "norm is 'batch', it may be rmsnorm, layernorm, llama, gemma, t5, paper, pytorch, onnx,"
+                + " l2, unit, or a model_type of docs/choose.md; settings may follow: llama(eps=1e-5)"),
         bad(
             "llama(gate=silu)",
             "norm",
