@@ -28,8 +28,8 @@ import java.util.Map;
  * Infinity} and {@code -Infinity} are numbers, and of fields of one name the last one counts.
  */
 public final class JsonFile {
-  /** A {@code config.json} has a few kilobytes. */
-  private static final long LONGEST_FILE = 1 << 20;
+  /** A {@code config.json} has a few kilobytes, or 3 MB where it lists what is not quantized. */
+  private static final long LONGEST_FILE = 8 << 20;
 
   private static final JsonFactory JSON =
       JsonFactory.builder()
@@ -43,7 +43,7 @@ public final class JsonFile {
   /**
    * Reads a file.
    *
-   * @param file the file, of one megabyte at most
+   * @param file the file, of 8 MiB at most
    * @return its object
    * @throws FormatException if it is too long, or does not hold one object and nothing else
    * @throws IOException if it is missing, is no file, or cannot be read

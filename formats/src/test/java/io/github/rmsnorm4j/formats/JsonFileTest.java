@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class JsonFileTest {
-  private static final int LONGEST = 1 << 20;
+  private static final int LONGEST = 8 << 20;
 
   @TempDir Path folder;
 
@@ -128,13 +128,13 @@ class JsonFileTest {
   }
 
   @Test
-  void onlyAFileOfAMegabyteAtMostIsRead() throws IOException {
+  void onlyAFileOf8MebibytesAtMostIsRead() throws IOException {
     Path file = json("{'a': 1}" + " ".repeat(LONGEST - 8));
     assertThat(JsonFile.read(file)).containsExactly(Map.entry("a", 1L));
     json("{'a': 1}" + " ".repeat(LONGEST - 7));
     assertThatThrownBy(() -> JsonFile.read(file))
         .isInstanceOf(FormatException.class)
-        .hasMessage(file + ": has 1048577 bytes, at most 1048576 are read");
+        .hasMessage(file + ": has 8388609 bytes, at most 8388608 are read");
     assertThatThrownBy(() -> JsonFile.read(folder))
         .isInstanceOf(FileSystemException.class)
         .hasMessage(folder + ": is not a regular file");
