@@ -3,11 +3,9 @@ package io.github.rmsnorm4j.models.families;
 import java.util.Set;
 
 /**
- * A norm as published Python code computes it, in plain float32 and in the order of its lines.
+ * A norm as published Python code computes it, operation by operation.
  *
- * @param code what the code does, as read-from-code.txt names it: {@code late}, {@code early},
- *     {@code one}, {@code layer} or {@code layer0}, then {@code /2}, {@code silu*}, {@code *silu}
- *     or {@code *sigmoid}
+ * @param code what the code does, in the words of read-from-code.txt
  * @param epsilon added to the mean of the squares
  */
 record CodeNorm(Set<String> code, double epsilon) {
@@ -16,31 +14,30 @@ record CodeNorm(Set<String> code, double epsilon) {
     int groups = code.contains("/2") ? 2 : row.length / gain.length;
     int width = row.length / groups;
     float[] result = new float[row.length];
-    for (int group = 0; group < groups; group++) {
+    for (int from = 0; from < row.length; from += width) {
       float[] x = new float[width];
       for (int i = 0; i < width; i++) {
-        int at = group * width + i;
-        x[i] = code.contains("silu*") ? row[at] * silu(gate[at]) : row[at];
+        x[i] = row[from + i] * (code.contains("silu*") ? silu(gate[from + i]) : 1);
       }
-      float mean = layer() ? mean(x) : 0;
+      float mean = isLayerNorm() ? mean(x) : 0;
       float[] squares = new float[width];
       for (int i = 0; i < width; i++) {
         x[i] -= mean;
         squares[i] = x[i] * x[i];
       }
-      float r = 1 / (float) Math.sqrt(mean(squares) + (float) epsilon);
+      // The last bit of rsqrt differs by device; the nearest float32 is the library's contract.
+      float r = (float) (1 / Math.sqrt(mean(squares) + epsilon));
       for (int i = 0; i < width; i++) {
-        int at = group * width + i;
-        int of = at % gain.length;
-        float value = scaled(x[i] * r, gain[of], bfloat16);
-        if (code.contains("layer")) {
-          value += bias[of];
+        int of = (from + i) % gain.length;
+        float y = scaled(x[i] * r, gain[of], bfloat16);
+        if (hasBias()) {
+          y += bias[of];
         } else if (code.contains("*silu")) {
-          value *= silu(gate[at]);
+          y *= silu(gate[from + i]);
         } else if (code.contains("*sigmoid")) {
-          value *= sigmoid(gate[at]);
+          y *= sigmoid(gate[from + i]);
         }
-        result[at] = cast(value, bfloat16);
+        result[from + i] = cast(y, bfloat16);
       }
     }
     return result;
@@ -54,10 +51,20 @@ record CodeNorm(Set<String> code, double epsilon) {
     return code.contains("late") ? cast(gain * cast(normed, bfloat16), bfloat16) : gain * normed;
   }
 
-  boolean layer() {
-    return code.contains("layer") || code.contains("layer0");
+  /** Whether the gain is stored less 1. */
+  boolean storesLessOne() {
+    return code.contains("one");
   }
 
+  boolean hasBias() {
+    return code.contains("layer");
+  }
+
+  private boolean isLayerNorm() {
+    return hasBias() || code.contains("layer0");
+  }
+
+  /** Rows are drawn so that every sum is exact in float32, in whatever order it is taken. */
   private static float mean(float[] x) {
     float sum = 0;
     for (float value : x) {
@@ -74,13 +81,7 @@ record CodeNorm(Set<String> code, double epsilon) {
     return 1 / (1 + (float) Math.exp(-z));
   }
 
-  /** The nearest bfloat16, of two the even one. */
-  static float cast(float value, boolean bfloat16) {
-    if (!bfloat16) {
-      return value;
-    }
-    int bits = Float.floatToRawIntBits(value);
-    int even = bits >>> 16 & 1;
-    return Float.intBitsToFloat(bits + 0x7FFF + even & 0xFFFF0000);
+  private static float cast(float value, boolean bfloat16) {
+    return bfloat16 ? (float) StoredType.BF16.round(value) : value;
   }
 }

@@ -17,33 +17,31 @@ import java.util.TreeMap;
  *
  * @param name the family, and what follows a colon where it has variants
  * @param config its config.json
+ * @param map the rules that a user gives, empty for a family that is known
  * @param norms the norms that have a gain
- * @param plain the names of those that have none, with their epsilon
+ * @param plain the names of those that have none
  * @param others the shapes of the other tensors
  */
 record FamilyCode(
     String name,
     String config,
+    String map,
     List<Site> norms,
-    Map<String, Double> plain,
+    List<String> plain,
     Map<String, int[]> others) {
-  /** Whether a gain may go into the matrices after it. */
+  /** What a fold does with a gain: moves it, leaves it though it could be moved, must leave it. */
   enum Fold {
-    RIGHT,
-    MAYBE,
-    WRONG
+    MOVED,
+    KEPT,
+    STAYS
   }
 
   /** A matrix that reads normed rows: its shape, and the axis that the gain lies along. */
   record Reader(String tensor, int[] shape, int axis) {}
 
-  /** A norm, the tensor of its gain, and in how many heads of a row that is used. */
-  record Site(String tensor, int width, int heads, CodeNorm norm, Fold fold, List<Reader> readers) {
-    /** Where its bias is, if it has one. */
-    String bias() {
-      return tensor.substring(0, tensor.lastIndexOf("weight")) + "bias";
-    }
-  }
+  /** A norm, the tensor of its gain, and how many heads of a row use that. */
+  record Site(
+      String tensor, int width, int heads, CodeNorm norm, Fold fold, List<Reader> readers) {}
 
   @Override
   public String toString() {
@@ -55,15 +53,20 @@ record FamilyCode(
     return name.split(":")[0];
   }
 
-  /** All tensors by name, with their shapes. */
+  /** The tensor of the bias beside a weight. */
+  static String bias(String weight) {
+    return weight.replaceFirst("weight$", "bias");
+  }
+
+  /** The shapes of all tensors by name. */
   Map<String, int[]> tensors() {
     Map<String, int[]> all = new TreeMap<>(others);
     for (Site site : norms) {
-      all.put(site.tensor(), new int[] {site.width()});
-      if (site.norm().code().contains("layer")) {
-        all.put(site.bias(), new int[] {site.width()});
+      all.put(site.tensor, new int[] {site.width});
+      if (site.norm.hasBias()) {
+        all.put(bias(site.tensor), new int[] {site.width});
       }
-      site.readers().forEach(reader -> all.put(reader.tensor(), reader.shape()));
+      site.readers.forEach(reader -> all.put(reader.tensor, reader.shape));
     }
     return all;
   }
@@ -74,85 +77,75 @@ record FamilyCode(
     FamilyCode now = null;
     String prefix = "";
     for (String line : lines()) {
-      String[] word = line.split(" ");
-      if (word[0].equals("let")) {
-        stands.put(word[1], line.substring(line.indexOf(' ', 4) + 1));
-        continue;
-      }
-      String text = replaced(line, stands);
-      word = text.split(" ");
-      switch (word[0]) {
-        case "==" -> now = new FamilyCode(word[1], "", List.of(), Map.of(), Map.of());
+      String text = line.startsWith("let ") ? line : replaced(line, stands);
+      String[] words = text.split(" ");
+      String rest = text.substring(text.indexOf(' ') + 1);
+      switch (words[0]) {
+        case "let" -> stands.put(words[1], rest.substring(rest.indexOf(' ') + 1));
+        case "==" -> now = new FamilyCode(words[1], "", "", List.of(), List.of(), Map.of());
         case "config" ->
-            families.put(
-                now.name,
-                now =
-                    now.with(
-                        "{\"model_type\":\"" + now.modelType() + "\"," + text.substring(7) + "}"));
-        case "as" -> now.add(families.get(word[1]));
-        case "norm" -> now.norms.add(site(prefix, word));
-        case "plain" -> now.plain.put(prefix + word[1], Double.parseDouble(word[2]));
-        case "others" -> {
-          for (String other : Arrays.asList(word).subList(1, word.length)) {
-            Reader reader = reader(prefix, other, 0);
-            now.others.put(reader.tensor(), reader.shape());
-          }
-        }
+            now = now.of("{\"model_type\":\"" + now.modelType() + "\"," + rest + "}", "");
+        case "map" -> now = now.of(now.config, rest);
+        case "as" -> now.add(families.get(words[1]));
+        case "norm" -> now.norms.add(site(prefix, words));
+        case "plain" -> now.plain.add(prefix + words[1]);
+        case "others" -> now.add(prefix, rest.split(" "));
         default -> prefix = text.substring(1);
       }
-      if (word[0].equals("==") || word[0].equals("as")) {
+      if (words[0].equals("==") || words[0].equals("as")) {
         prefix = "";
       }
+      families.put(now == null ? "" : now.name, now);
     }
+    families.remove("");
     return List.copyOf(families.values());
   }
 
-  private FamilyCode with(String settings) {
-    return new FamilyCode(name, settings, new ArrayList<>(), new TreeMap<>(), new TreeMap<>());
+  private FamilyCode of(String settings, String rules) {
+    return new FamilyCode(
+        name, settings, rules, new ArrayList<>(), new ArrayList<>(), new TreeMap<>());
   }
 
-  private void add(FamilyCode of) {
-    norms.addAll(of.norms);
-    plain.putAll(of.plain);
-    others.putAll(of.others);
+  private void add(FamilyCode other) {
+    norms.addAll(other.norms);
+    plain.addAll(other.plain);
+    others.putAll(other.others);
   }
 
-  private static Site site(String prefix, String[] word) {
-    String[] width = word[2].split("x");
+  private void add(String prefix, String[] tensors) {
+    for (String tensor : tensors) {
+      Reader reader = reader(prefix, tensor, 0);
+      others.put(reader.tensor, reader.shape);
+    }
+  }
+
+  private static Site site(String prefix, String[] words) {
+    String[] width = words[2].split("x");
     int heads = width.length == 1 ? 1 : Integer.parseInt(width[1]);
     int gain = Integer.parseInt(width[0]);
-    List<Reader> readers = new ArrayList<>();
-    for (String reader : Arrays.asList(word).subList(6, Math.max(6, word.length))) {
-      readers.add(reader(prefix, reader, gain * heads));
-    }
     return new Site(
-        tensor(prefix, word[1]),
+        tensor(prefix, words[1]),
         gain,
         heads,
-        new CodeNorm(Set.of(word[3].split(",")), Double.parseDouble(word[4])),
-        switch (word[5]) {
-          case "->" -> Fold.RIGHT;
-          case "may" -> Fold.MAYBE;
-          case "stays" -> Fold.WRONG;
-          default -> throw new IllegalArgumentException(word[5]);
-        },
-        readers);
+        new CodeNorm(Set.of(words[3].split(",")), Double.parseDouble(words[4])),
+        words[5].equals("->") ? Fold.MOVED : words[5].equals("kept") ? Fold.KEPT : Fold.STAYS,
+        Arrays.stream(words).skip(6).map(word -> reader(prefix, word, gain * heads)).toList());
   }
 
+  /** A tensor; of a matrix that reads normed rows the columns may be left out. */
   private static Reader reader(String prefix, String text, int columns) {
-    String[] part = text.split("[:@]");
-    int[] shape = Arrays.stream(part[1].split("x")).mapToInt(Integer::parseInt).toArray();
+    String[] parts = text.split("[:@]");
+    int[] shape = Arrays.stream(parts[1].split("x")).mapToInt(Integer::parseInt).toArray();
     if (columns > 0 && shape.length == 1) {
       shape = new int[] {shape[0], columns};
     }
-    int axis = part.length > 2 ? Integer.parseInt(part[2]) : shape.length - 1;
-    return new Reader(tensor(prefix, part[0]), shape, axis);
+    int axis = parts.length > 2 ? Integer.parseInt(parts[2]) : shape.length - 1;
+    return new Reader(tensor(prefix, parts[0]), shape, axis);
   }
 
   private static String tensor(String prefix, String name) {
-    String end = name.startsWith("=") ? "" : ".weight";
-    String text = name.startsWith("=") ? name.substring(1) : name;
-    return (text.startsWith("/") ? text.substring(1) : prefix + text) + end;
+    String text = name.startsWith("=") ? name.substring(1) : name + ".weight";
+    return text.startsWith("/") ? text.substring(1) : prefix + text;
   }
 
   private static String replaced(String line, Map<String, String> stands) {
