@@ -20,7 +20,7 @@ import java.util.TreeMap;
  * @param map the rules that a user gives, empty for a family that is known
  * @param norms the norms that have a gain
  * @param plain the names of those that have none
- * @param others the shapes of the other tensors
+ * @param others the other tensors by name
  */
 record FamilyCode(
     String name,
@@ -28,7 +28,7 @@ record FamilyCode(
     String map,
     List<Site> norms,
     List<String> plain,
-    Map<String, int[]> others) {
+    Map<String, Stored> others) {
   /** What a fold does with a gain: moves it, leaves it though it could be moved, must leave it. */
   enum Fold {
     MOVED,
@@ -36,12 +36,19 @@ record FamilyCode(
     STAYS
   }
 
-  /** A matrix that reads normed rows: its shape, and the axis that the gain lies along. */
-  record Reader(String tensor, int[] shape, int axis) {}
+  /**
+   * A tensor, bytes or else bfloat16. Of a matrix that reads normed rows the gain lies along the
+   * axis.
+   */
+  record Stored(String tensor, int[] shape, int axis, boolean bytes) {
+    static Stored vector(String tensor, int length) {
+      return new Stored(tensor, new int[] {length}, 0, false);
+    }
+  }
 
   /** A norm, the tensor of its gain, and how many heads of a row use that. */
   record Site(
-      String tensor, int width, int heads, CodeNorm norm, Fold fold, List<Reader> readers) {}
+      String tensor, int width, int heads, CodeNorm norm, Fold fold, List<Stored> readers) {}
 
   @Override
   public String toString() {
@@ -58,15 +65,15 @@ record FamilyCode(
     return weight.replaceFirst("weight$", "bias");
   }
 
-  /** The shapes of all tensors by name. */
-  Map<String, int[]> tensors() {
-    Map<String, int[]> all = new TreeMap<>(others);
+  /** All tensors by name. */
+  Map<String, Stored> tensors() {
+    Map<String, Stored> all = new TreeMap<>(others);
     for (Site site : norms) {
-      all.put(site.tensor, new int[] {site.width});
+      all.put(site.tensor, Stored.vector(site.tensor, site.width));
       if (site.norm.hasBias()) {
-        all.put(bias(site.tensor), new int[] {site.width});
+        all.put(bias(site.tensor), Stored.vector(bias(site.tensor), site.width));
       }
-      site.readers.forEach(reader -> all.put(reader.tensor, reader.shape));
+      site.readers.forEach(reader -> all.put(reader.tensor, reader));
     }
     return all;
   }
@@ -77,27 +84,32 @@ record FamilyCode(
     FamilyCode now = null;
     String prefix = "";
     for (String line : lines()) {
-      String text = line.startsWith("let ") ? line : replaced(line, stands);
-      String[] words = text.split(" ");
-      String rest = text.substring(text.indexOf(' ') + 1);
-      switch (words[0]) {
-        case "let" -> stands.put(words[1], rest.substring(rest.indexOf(' ') + 1));
-        case "==" -> now = new FamilyCode(words[1], "", "", List.of(), List.of(), Map.of());
-        case "config" ->
-            now = now.of("{\"model_type\":\"" + now.modelType() + "\"," + rest + "}", "");
-        case "map" -> now = now.of(now.config, rest);
-        case "as" -> now.add(families.get(words[1]));
-        case "norm" -> now.norms.add(site(prefix, words));
-        case "plain" -> now.plain.add(prefix + words[1]);
-        case "others" -> now.add(prefix, rest.split(" "));
-        default -> prefix = text.substring(1);
+      String text = replaced(line, stands);
+      if (line.startsWith("let ")) {
+        String[] words = line.split(" ", 3);
+        stands.put(words[1], replaced(words[2], stands));
+        continue;
       }
-      if (words[0].equals("==") || words[0].equals("as")) {
-        prefix = "";
+      for (String statement : text.split("; ")) {
+        String[] words = statement.split(" ");
+        String rest = statement.substring(statement.indexOf(' ') + 1);
+        switch (words[0]) {
+          case "==" -> now = new FamilyCode(words[1], "", "", List.of(), List.of(), Map.of());
+          case "config" ->
+              now = now.of("{\"model_type\":\"" + now.modelType() + "\"," + rest + "}", "");
+          case "map" -> now = now.of(now.config, rest);
+          case "as" -> now.add(families.get(words[1]));
+          case "norm" -> now.norms.add(site(prefix, words));
+          case "plain" -> now.plain.add(prefix + words[1]);
+          case "others" -> now.add(prefix, rest.split(" "));
+          default -> prefix = statement.substring(1);
+        }
+        if (words[0].equals("==") || words[0].equals("as")) {
+          prefix = "";
+        }
       }
-      families.put(now == null ? "" : now.name, now);
+      families.put(now.name, now);
     }
-    families.remove("");
     return List.copyOf(families.values());
   }
 
@@ -114,8 +126,8 @@ record FamilyCode(
 
   private void add(String prefix, String[] tensors) {
     for (String tensor : tensors) {
-      Reader reader = reader(prefix, tensor, 0);
-      others.put(reader.tensor, reader.shape);
+      Stored other = stored(prefix, tensor, 0);
+      others.put(other.tensor, other);
     }
   }
 
@@ -129,18 +141,18 @@ record FamilyCode(
         heads,
         new CodeNorm(Set.of(words[3].split(",")), Double.parseDouble(words[4])),
         words[5].equals("->") ? Fold.MOVED : words[5].equals("kept") ? Fold.KEPT : Fold.STAYS,
-        Arrays.stream(words).skip(6).map(word -> reader(prefix, word, gain * heads)).toList());
+        Arrays.stream(words).skip(6).map(word -> stored(prefix, word, gain * heads)).toList());
   }
 
   /** A tensor; of a matrix that reads normed rows the columns may be left out. */
-  private static Reader reader(String prefix, String text, int columns) {
-    String[] parts = text.split("[:@]");
+  private static Stored stored(String prefix, String text, int columns) {
+    String[] parts = text.split("[:@!]");
     int[] shape = Arrays.stream(parts[1].split("x")).mapToInt(Integer::parseInt).toArray();
     if (columns > 0 && shape.length == 1) {
       shape = new int[] {shape[0], columns};
     }
     int axis = parts.length > 2 ? Integer.parseInt(parts[2]) : shape.length - 1;
-    return new Reader(tensor(prefix, parts[0]), shape, axis);
+    return new Stored(tensor(prefix, parts[0]), shape, axis, text.endsWith("!"));
   }
 
   private static String tensor(String prefix, String name) {

@@ -14,8 +14,8 @@ import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
 import io.github.rmsnorm4j.models.StoredModel;
 import io.github.rmsnorm4j.models.families.FamilyCode.Fold;
-import io.github.rmsnorm4j.models.families.FamilyCode.Reader;
 import io.github.rmsnorm4j.models.families.FamilyCode.Site;
+import io.github.rmsnorm4j.models.families.FamilyCode.Stored;
 import io.github.rmsnorm4j.models.rewrite.Goal;
 import io.github.rmsnorm4j.models.rewrite.NormOutcome;
 import io.github.rmsnorm4j.models.rewrite.Rewriting;
@@ -127,7 +127,7 @@ class FamilyCodeTest extends WithRewriter {
         .containsExactlyInAnyOrder(
             "late", "early", "one", "layer", "layer0", "/2", "silu*", "*silu", "*sigmoid");
     assertThat(sites.stream().map(Site::fold).distinct()).hasSize(Fold.values().length);
-    assertThat(families().map(FamilyCode::modelType).distinct()).hasSize(50);
+    assertThat(families().map(FamilyCode::modelType).distinct()).hasSize(51);
   }
 
   /** N stands for every layer there, and the beginning of a name is a guess. */
@@ -169,15 +169,13 @@ class FamilyCodeTest extends WithRewriter {
 
   private TinyModel model(FamilyCode family) {
     Map<String, Values> tensors = new LinkedHashMap<>();
-    family
-        .tensors()
-        .forEach(
-            (name, shape) -> {
-              double[] elements = new double[Arrays.stream(shape).reduce(1, Math::multiplyExact)];
-              Arrays.setAll(elements, _ -> sixteenth());
-              List<Integer> axes = Arrays.stream(shape).boxed().toList();
-              tensors.put(name, new Values(StoredType.BF16, axes, elements));
-            });
+    for (Stored tensor : family.tensors().values()) {
+      List<Integer> shape = Arrays.stream(tensor.shape()).boxed().toList();
+      double[] elements = new double[Values.count(shape)];
+      Arrays.setAll(elements, _ -> tensor.bytes() ? random.nextInt(256) : sixteenth());
+      StoredType type = tensor.bytes() ? StoredType.U8 : StoredType.BF16;
+      tensors.put(tensor.tensor(), new Values(type, shape, elements));
+    }
     for (Site site : family.norms()) {
       double offset = site.norm().storesLessOne() ? 0 : 1;
       tensors.computeIfPresent(
@@ -195,7 +193,7 @@ class FamilyCodeTest extends WithRewriter {
     if (site.norm().hasBias()) {
       into.computeIfPresent(FamilyCode.bias(site.tensor()), (_, values) -> values.filled(0));
     }
-    for (Reader reader : site.readers()) {
+    for (Stored reader : site.readers()) {
       into.computeIfPresent(
           reader.tensor(),
           (_, matrix) ->
