@@ -84,13 +84,13 @@ record FamilyCode(
     FamilyCode now = null;
     String prefix = "";
     for (String line : lines()) {
-      String text = replaced(line, stands);
       if (line.startsWith("let ")) {
         String[] words = line.split(" ", 3);
         stands.put(words[1], replaced(words[2], stands));
         continue;
       }
-      for (String statement : text.split("; ")) {
+      String[] statements = replaced(line, stands).split(line.startsWith("==") ? "\n" : "; ");
+      for (String statement : statements) {
         String[] words = statement.split(" ");
         String rest = statement.substring(statement.indexOf(' ') + 1);
         switch (words[0]) {
