@@ -5,20 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.models.InspectedNorm;
 import io.github.rmsnorm4j.models.Inspection;
-import io.github.rmsnorm4j.models.StoredModel;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -64,46 +59,5 @@ class PublishedNormsTest extends WithRewriter {
     Files.writeString(config, "{\"model_type\": \"falcon_h1\", \"mamba_norm_before_gate\": true}");
     assertThat(Inspection.ofConfig(config, Optional.empty()).remarks())
         .anyMatch(remark -> remark.contains("mamba_norm_before_gate is true"));
-  }
-
-  static Stream<String> layouts() {
-    return PublishedLayouts.ALL.keySet().stream();
-  }
-
-  /** All gains are found, all tensors known, and what may be folded is; tensors of experts stay. */
-  @ParameterizedTest
-  @MethodSource("layouts")
-  void everyTensorHasItsRule(String name) throws IOException {
-    TinyModel model = PublishedLayouts.ALL.get(name).model(StoredType.F64, 3);
-    Path stored = HuggingFaceFolder.write(model, folder.resolve("in"), 1);
-    Inspection found;
-    try (StoredModel opened = StoredModel.open(stored)) {
-      found = Inspection.of(opened, Optional.empty());
-    }
-    assertThat(found.remarks()).isEmpty();
-    assertThat(found.model().unknown()).isEmpty();
-    assertThat(found.norms().stream().map(norm -> norm.site().gain().orElseThrow()))
-        .containsExactlyInAnyOrderElementsOf(
-            model.tensors().keySet().stream()
-                .filter(tensor -> tensor.endsWith(".weight"))
-                .filter(tensor -> model.get(tensor).shape().size() == 1)
-                .toList());
-    TinyModel folded = rewriter.fold(model);
-    Map<String, Set<Boolean>> fates = new LinkedHashMap<>();
-    for (InspectedNorm norm : found.norms()) {
-      String gain = norm.site().gain().orElseThrow();
-      boolean stays = Arrays.equals(folded.get(gain).elements(), model.get(gain).elements());
-      String inLayer = norm.site().name().replaceFirst(".*layers?\\.\\d+\\.|.*\\.", "");
-      fates.computeIfAbsent(inLayer, _ -> new HashSet<>()).add(stays);
-    }
-    // One that stays in some layers only has a question mark.
-    List<String> kept = new ArrayList<>();
-    fates.forEach(
-        (norm, stays) -> {
-          if (stays.contains(true)) {
-            kept.add(norm + (stays.size() > 1 ? "?" : ""));
-          }
-        });
-    assertThat(String.join(" ", kept)).isEqualTo(PublishedLayouts.KEPT.get(name));
   }
 }
