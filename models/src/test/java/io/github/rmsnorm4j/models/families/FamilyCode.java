@@ -16,6 +16,7 @@ import java.util.TreeMap;
  * What read-from-code.txt says of one family.
  *
  * @param name the family, and what follows a colon where it has variants
+ * @param epsilon what its norms have where config.json has none
  * @param config its config.json
  * @param map the rules that a user gives, empty for a family that is known
  * @param norms the norms that have a gain
@@ -24,6 +25,7 @@ import java.util.TreeMap;
  */
 record FamilyCode(
     String name,
+    double epsilon,
     String config,
     String map,
     List<Site> norms,
@@ -94,7 +96,16 @@ record FamilyCode(
         String[] words = statement.split(" ");
         String rest = statement.substring(statement.indexOf(' ') + 1);
         switch (words[0]) {
-          case "==" -> now = new FamilyCode(words[1], "", "", List.of(), List.of(), Map.of());
+          case "==" ->
+              now =
+                  new FamilyCode(
+                      words[1],
+                      Double.parseDouble(words[2]),
+                      "",
+                      "",
+                      List.of(),
+                      List.of(),
+                      Map.of());
           case "config" ->
               now = now.of("{\"model_type\":\"" + now.modelType() + "\"," + rest + "}", "");
           case "map" -> now = now.of(now.config, rest);
@@ -115,7 +126,7 @@ record FamilyCode(
 
   private FamilyCode of(String settings, String rules) {
     return new FamilyCode(
-        name, settings, rules, new ArrayList<>(), new ArrayList<>(), new TreeMap<>());
+        name, epsilon, settings, rules, new ArrayList<>(), new ArrayList<>(), new TreeMap<>());
   }
 
   private void add(FamilyCode other) {

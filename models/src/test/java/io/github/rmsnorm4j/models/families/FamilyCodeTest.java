@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What inspect and fold make of a small model of each family, against its published code. */
 class FamilyCodeTest extends WithRewriter {
+  private static final Set<String> WITHOUT_SETTING = Set.of("whisper", "gemma3");
   private final Random random = new Random(47);
 
   static Stream<FamilyCode> families() {
@@ -108,6 +109,24 @@ class FamilyCodeTest extends WithRewriter {
     }
   }
 
+  /** Each config.json has 2e-5, which is no family's default. */
+  @ParameterizedTest
+  @MethodSource("families")
+  void withoutASettingEpsilonIsThatOfTheCode(FamilyCode family) throws IOException {
+    Path config = folder.resolve("config.json");
+    String without = family.config().replaceAll("\"\\w+\":2e-05,|,\"\\w+\":2e-05", "");
+    assertThat(without.equals(family.config())).isEqualTo(WITHOUT_SETTING.contains(family.name()));
+    Files.writeString(config, without);
+    Map<String, NormSpec> alone = alone(config, map(family, config));
+    for (Site site : family.norms()) {
+      double own = site.norm().epsilon();
+      String name = site.tensor().replaceFirst("\\.weight$", "").replaceFirst("\\.\\d+\\.", ".N.");
+      assertThat(alone.get(inLayer(name)).epsilon(ElementType.FLOAT32))
+          .as(site.tensor())
+          .isEqualTo(own == 2e-5 ? family.epsilon() : own);
+    }
+  }
+
   /** The rules of a user found them above. */
   @Test
   void anUnknownFamilyIsNamed() throws IOException {
@@ -133,14 +152,19 @@ class FamilyCodeTest extends WithRewriter {
   /** N stands for every layer there, and the beginning of a name is a guess. */
   private static void requireSameOfSettings(
       List<InspectedNorm> norms, Path config, Optional<Path> map) throws IOException {
-    Map<String, NormSpec> alone = new TreeMap<>();
-    for (InspectedNorm norm : Inspection.ofConfig(config, map).norms()) {
-      alone.put(inLayer(norm.site().name()), norm.site().spec());
-    }
+    Map<String, NormSpec> alone = alone(config, map);
     for (InspectedNorm norm : norms) {
       String name = norm.site().general(norm.site().name());
       assertThat(alone).containsEntry(inLayer(name), norm.site().spec());
     }
+  }
+
+  private static Map<String, NormSpec> alone(Path config, Optional<Path> map) throws IOException {
+    Map<String, NormSpec> alone = new TreeMap<>();
+    for (InspectedNorm norm : Inspection.ofConfig(config, map).norms()) {
+      alone.put(inLayer(norm.site().name()), norm.site().spec());
+    }
+    return alone;
   }
 
   private static String inLayer(String name) {
