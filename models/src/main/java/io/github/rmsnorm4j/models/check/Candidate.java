@@ -68,6 +68,16 @@ record Candidate(
     };
   }
 
+  /** The 16-bit type that the row is rounded to before the gain, or null. */
+  ElementType cast(Sample sample) {
+    if (spec.castOrder() != CastOrder.T5) {
+      return roundsToInput() ? input : null;
+    }
+    boolean narrow =
+        sample.gain != null && input != ElementType.FLOAT64 && isNarrow(sample.gain.type());
+    return narrow ? sample.gain.type() : null;
+  }
+
   /** The norm with the parameters of a sample. */
   Norm norm(Sample sample) {
     NormBuilder<?> builder =
@@ -78,16 +88,41 @@ record Candidate(
     if (sample.gain != null) {
       builder.gain(gain == null ? sample.gain : gainWithOffset(sample.gain));
     }
-    if (sample.bias != null) {
+    if (sample.bias != null && !addsBias(sample)) {
       builder.bias(sample.bias);
     }
     return builder.build();
   }
 
+  /** Norms of this library have a bias in one order alone; in the others it is added here. */
+  private boolean addsBias(Sample sample) {
+    return sample.bias != null && spec.castOrder() != CastOrder.FLOAT32;
+  }
+
+  /** The type in which the norm makes rows that become an output of a type. */
+  ElementType made(Sample sample, ElementType type) {
+    return !addsBias(sample) ? type : roundsSteps() ? input : compute();
+  }
+
+  /** The output of a type: what the norm made, with the bias that it did not add. */
+  Rows finished(Rows made, Sample sample, ElementType type) {
+    if (!addsBias(sample)) {
+      return made;
+    }
+    Rows bias = sample.bias;
+    Rows sum = Sample.memory(type, made.rows(), made.width());
+    for (int i = 0; i < made.rows() * made.width(); i++) {
+      double b = compute().round(bias.type().get(bias.segment(), i % made.width()));
+      double y = made.type().round(compute().round(made.type().get(made.segment(), i) + b));
+      type.set(sum.segment(), i, y);
+    }
+    return sum;
+  }
+
   /** What the norm makes of a sample. */
   Rows applied(Norm norm, Sample sample, ElementType type) {
     Rows x = sample.as(sample.x, input);
-    Rows made = Sample.memory(type, x.rows(), x.width());
+    Rows made = Sample.memory(made(sample, type), x.rows(), x.width());
     if (sample.residual == null) {
       norm.apply(x, made);
     } else {
@@ -95,7 +130,7 @@ record Candidate(
       sum.segment().copyFrom(sample.as(sample.residual, sum.type()).segment());
       norm.addAndApply(x, sum, made);
     }
-    return made;
+    return finished(made, sample, type);
   }
 
   /** The type that a sum with the residual is rounded to. */
@@ -127,9 +162,7 @@ record Candidate(
   List<Object> formula(Sample sample, boolean withEpsilon) {
     boolean hasGain = sample.gain != null;
     boolean float64 = input == ElementType.FLOAT64;
-    ElementType stored =
-        hasGain && !float64 && isNarrow(sample.gain.type()) ? sample.gain.type() : null;
-    ElementType cast = spec.castOrder() == CastOrder.T5 ? stored : roundsToInput() ? input : null;
+    ElementType cast = cast(sample);
     // Without a gain and a bias the output comes next, and is rounded anyway.
     boolean last = !hasGain && sample.bias == null && cast == output && !roundsSteps();
     boolean rounded = isNarrow(input) && spec.castOrder() == CastOrder.ROUNDED_ROOT;

@@ -54,9 +54,9 @@ final class Candidates {
         : ResidualRounding.values();
   }
 
-  /** Those that the library builds with this kind, offset and bias. */
+  /** Those that the library builds with this kind and offset. */
   private List<CastOrder> orders(NormSpec spec) {
-    if (spec.kind() != NormSpec.Kind.RMS_NORM || sample.bias != null) {
+    if (spec.kind() != NormSpec.Kind.RMS_NORM) {
       return List.of(CastOrder.FLOAT32);
     }
     return Stream.of(CastOrder.values())

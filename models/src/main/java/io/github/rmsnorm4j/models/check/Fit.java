@@ -54,8 +54,7 @@ final class Fit {
       gainSigns[i] = (int) Math.signum(candidate.spec().gainOffset() + g);
     }
     reach = candidate.roundsSteps() ? STEPS_IN_ROW_TYPE : window(candidate.input(), unit);
-    double wider = candidate.compute().unitRoundoff() / candidate.output().unitRoundoff();
-    gross = Candidate.isNarrow(candidate.output()) ? 16 : (long) (8 * reach * wider);
+    gross = gross();
     made = new long[y.length];
     equal = new int[y.length / unit];
     Arrays.fill(equal, -1);
@@ -65,6 +64,19 @@ final class Fit {
       tried[coordinate] = new long[equal.length];
       votes[coordinate] = new long[equal.length];
     }
+  }
+
+  /** Larger differences, in last places of the output, are not those of roundings. */
+  private long gross() {
+    ElementType cast = candidate.cast(sample);
+    ElementType output = candidate.output();
+    double places =
+        Candidate.isNarrow(output)
+            ? 16
+            : cast == null
+                ? 8 * reach * candidate.compute().unitRoundoff() / output.unitRoundoff()
+                : 16 * cast.unitRoundoff() / output.unitRoundoff();
+    return (long) places;
   }
 
   private Rows biasOf(ElementType type) {

@@ -53,7 +53,7 @@ final class Stepped {
         mean == null
             ? RowStatistics.of(new double[units])
             : RowStatistics.of(new double[units], new double[units]);
-    made = Sample.memory(candidate.output(), x.rows(), width);
+    made = Sample.memory(candidate.made(sample, candidate.output()), x.rows(), width);
     if (isPossible()) {
       norm.statistics(
           rows(true), mean == null ? RowStatistics.of(rstd) : RowStatistics.of(mean, rstd));
@@ -95,7 +95,7 @@ final class Stepped {
       }
     }
     norm.apply(x, given, made);
-    return Ordinals.of(made);
+    return finished();
   }
 
   /** Half of a last place of the row's type. */
@@ -146,7 +146,7 @@ final class Stepped {
 
   private long[] divided(long[] steps) {
     int wide = unit + front;
-    Rows out = Sample.memory(candidate.output(), x.rows(), wide);
+    Rows out = Sample.memory(made.type(), x.rows(), wide);
     for (int group = 0; group < groups; group++) {
       for (int row = 0; row < x.rows(); row++) {
         int u = row * groups + group;
@@ -157,7 +157,11 @@ final class Stepped {
         copy(out, row * wide + front, made, row * width + group * unit);
       }
     }
-    return Ordinals.of(made);
+    return finished();
+  }
+
+  private long[] finished() {
+    return Ordinals.of(candidate.finished(made, sample, candidate.output()));
   }
 
   /** Of four narrow numbers, each has the digits that those before it left. */
