@@ -37,6 +37,10 @@ final class Fit {
   private final long[][] tried = new long[2][];
   private final long[][] votes = new long[2][];
   private final double[] largest;
+
+  /** Whether more than half of what was tried last is farther than roundings make it. */
+  private final boolean[] isFar;
+
   final long[] made;
   private int own;
 
@@ -59,6 +63,7 @@ final class Fit {
     equal = new int[y.length / unit];
     Arrays.fill(equal, -1);
     largest = new double[equal.length];
+    isFar = new boolean[equal.length];
     for (int coordinate = 0; coordinate < 2; coordinate++) {
       best[coordinate] = new long[equal.length];
       tried[coordinate] = new long[equal.length];
@@ -91,7 +96,7 @@ final class Fit {
     Fit fit = own(candidate, sample);
     int[] open =
         IntStream.range(0, fit.equal.length)
-            .filter(u -> fit.equal[u] < fit.unit)
+            .filter(u -> fit.equal[u] < fit.unit && !fit.isFar[u])
             .map(u -> u * fit.unit / fit.width)
             .distinct()
             .toArray();
@@ -229,20 +234,26 @@ final class Fit {
     for (int u = 0; u < equal.length; u++) {
       int same = 0;
       double most = 0;
+      int far = 0;
       long up = 0;
       long shift = 0;
-      for (int i = u * unit; i < (u + 1) * unit; i++) {
+      int column = u * unit % width;
+      for (int i = u * unit; i < (u + 1) * unit; i++, column++) {
         if (now[i] == y[i]) {
           same++;
           continue;
         }
-        double difference = (double) y[i] - now[i];
-        most = Math.max(most, Math.abs(difference));
-        int column = i % width;
+        double difference = Math.abs((double) y[i] - now[i]);
+        most = Math.max(most, difference);
         int sign = y[i] > now[i] ? 1 : -1;
-        up += Math.abs(difference) > gross ? 0 : sign * Long.compare(now[i], bias[column]);
+        if (difference > gross) {
+          far++;
+        } else {
+          up += sign * Long.compare(now[i], bias[column]);
+        }
         shift -= sign * gainSigns[column];
       }
+      isFar[u] = 2 * far > unit;
       votes[0][u] = up;
       votes[1][u] = shift;
       boolean nearer = same == equal[u] && Math.abs(tried[0][u]) < Math.abs(best[0][u]);

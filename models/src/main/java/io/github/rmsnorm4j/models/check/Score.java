@@ -12,6 +12,11 @@ package io.github.rmsnorm4j.models.check;
 record Score(long own, long equal, long elements, double largest, long steps) {
   static final Score NONE = new Score(0, 0, 0, 0, 0);
 
+  /** How much is equal, from 0 to 1. */
+  double share() {
+    return (double) equal / elements;
+  }
+
   boolean isFull() {
     return equal == elements;
   }

@@ -17,8 +17,9 @@ import java.util.Set;
  * @param sample the rows, with the parameters that the norms were given
  * @param lacks the parameters that they were not given, as options, or empty
  * @param matches the norms by how much of Y they make; likelier ones first
+ * @param fewShare how much of a few rows the nearest makes, from 0 to 1
  */
-record Search(Sample sample, String lacks, List<Match> matches) {
+record Search(Sample sample, String lacks, List<Match> matches, double fewShare) {
   /** So many elements are compared first, in at least {@link #FEW_ROWS} rows. */
   private static final int FEW_ELEMENTS = 1 << 9;
 
@@ -63,16 +64,18 @@ record Search(Sample sample, String lacks, List<Match> matches) {
   static Search of(Sample sample, List<Double> shares) {
     List<Search> searches = new ArrayList<>();
     Shapes shapes = Shapes.of(sample, shares);
-    searches.add(of(sample, "", sample.inputs(), shapes));
+    Search first = of(sample, "", sample.inputs(), shapes, 0);
+    searches.add(first);
     boolean widens = sample.x.type() != ElementType.FLOAT64;
-    if (!searches.getFirst().isFull() && widens) {
-      searches.add(of(sample, "", Set.of(ElementType.FLOAT64), shapes));
+    if (!first.isFull() && widens) {
+      searches.add(of(sample, "", Set.of(ElementType.FLOAT64), shapes, first.fewShare));
     }
     if (searches.stream().noneMatch(Search::isFull)) {
       without(sample)
           .forEach(
               (lacks, less) ->
-                  searches.add(of(less, lacks, less.inputs(), Shapes.of(less, shares))));
+                  searches.add(
+                      of(less, lacks, less.inputs(), Shapes.of(less, shares), first.fewShare)));
     }
     return searches.stream()
         .min(Comparator.comparing(search -> search.matches.getFirst(), NEAREST))
@@ -93,19 +96,22 @@ record Search(Sample sample, String lacks, List<Match> matches) {
     return less;
   }
 
-  private static Search of(Sample sample, String lacks, Set<ElementType> inputs, Shapes shapes) {
+  /** Norms that make less of the few rows than others do are not compared with all rows. */
+  private static Search of(
+      Sample sample, String lacks, Set<ElementType> inputs, Shapes shapes, double least) {
     Sample few = shapes.sample();
-    List<Match> matches = matches(sample, few, shapes.near(), inputs);
+    List<Match> nearest = scored(sample, few, shapes.near(), inputs);
+    List<Match> matches = matches(sample, nearest, least);
     boolean certain =
         matches.stream()
             .filter(match -> match.isFull() && match.isAccurate())
             .anyMatch(match -> match.norm.place() == EpsilonPlacement.INSIDE);
     if (!certain && !shapes.solved().isEmpty()) {
-      List<Match> solved = matches(sample, few, shapes.solved(), inputs);
+      List<Match> solved = matches(sample, scored(sample, few, shapes.solved(), inputs), least);
       matches.addAll(unlisted(sample, matches, solved));
     }
     matches.sort(LIKELIEST);
-    return new Search(sample, lacks, matches);
+    return new Search(sample, lacks, matches, nearest.getFirst().score.share());
   }
 
   private boolean isFull() {
@@ -122,14 +128,21 @@ record Search(Sample sample, String lacks, List<Match> matches) {
     return of.few(Math.clamp(FEW_ELEMENTS / of.width(), FEW_ROWS, MOST_FEW_ROWS));
   }
 
-  private static List<Match> matches(
+  /** The nearest to a few rows first. */
+  private static List<Match> scored(
       Sample of, Sample few, List<Shapes.Shape> shapes, Set<ElementType> inputs) {
     boolean listed = shapes.getFirst().listed();
     List<Match> first =
         scored(few, Candidates.of(of, shapes.stream().map(Shapes.Shape::spec), listed, inputs));
     first.sort(NEAREST);
+    return first;
+  }
+
+  /** The nearest to a few rows, compared with all. */
+  private static List<Match> matches(Sample of, List<Match> first, double least) {
     Score best = first.getFirst().score;
-    if (LEAST * best.equal() < best.elements()) {
+    boolean nearer = best.share() > least || best.isFull();
+    if (!nearer || LEAST * best.equal() < best.elements()) {
       return first;
     }
     List<Candidate> kept = new ArrayList<>();
