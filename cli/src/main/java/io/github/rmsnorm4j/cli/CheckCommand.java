@@ -28,9 +28,9 @@ import picocli.CommandLine.Spec;
       "",
       "X and Y are rows of equal shape: what went into a norm, and what came out. The norms of this"
           + " library are applied to X: RMSNorm, LayerNorm and L2 norm with all usual epsilons and"
-          + " their places, cast orders, gain offsets, parts of a row and groups, and with roundings"
-          + " of X, of the gain and of the sum with a residual. If no epsilon of the list fits, it is"
-          + " solved for. Where nothing fits, the answer says what comes nearest and where it differs.",
+          + " their places, cast orders, gain offsets, parts of a row and groups (all counts up to 64"
+          + " that divide it, and groups of 32 elements and more), and with roundings of X, of the"
+          + " gain and of the sum with a residual. If no epsilon of the list fits, it is solved for. Where nothing fits, the answer says what comes nearest and where it differs.",
       "",
       "Systems add squares in orders of their own, so their rstd differs in its last bits. The column"
           + " 'equal elements' is of rows that each have the best rstd within a few ulp: sqrt(width) *"
@@ -88,7 +88,9 @@ final class CheckCommand implements Callable<Integer> {
   @Option(
       names = "--gain",
       paramLabel = "FILE[:NAME]",
-      description = "The gain as it is stored: one factor for each element (default: none).")
+      description =
+          "The gain as it is stored: a factor for each element of a row, of several heads, or of a"
+              + " group, which all groups share (default: none).")
   private String gain;
 
   @Option(

@@ -15,11 +15,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 
 /**
- * The rows that {@code check} compares: those of X and Y, and of a residual.
+ * The rows that {@code check} compares: those of X and Y, and of a residual. A row is the last
+ * axis, or the last axes that a gain or a bias has an element for, such as those of all heads.
  *
  * @param x what went in
  * @param y what came out
@@ -78,48 +82,47 @@ record CheckRows(
       throw new IllegalArgumentException(
           "%s: X is %s, it is empty".formatted(x.file().path(), rows));
     }
-    long width = rows.width(-1);
-    if (width > GREATEST_WIDTH) {
+    if (rows.width(axis()) > GREATEST_WIDTH) {
       throw new IllegalArgumentException(
           "%s: X is %s, its rows may have %s elements at most"
               .formatted(x.file().path(), rows, GREATEST_WIDTH));
     }
-    require(gain, rows);
-    require(bias, rows);
+    require(gain);
+    require(bias);
   }
 
-  private static void require(StoredParameter parameter, Tensor rows) {
-    long width = rows.width(-1);
-    if (parameter != null && parameter.length() != width) {
+  private void require(StoredParameter parameter) {
+    if (parameter != null && (parameter.length() < 2 || width() % parameter.length() != 0)) {
       throw new IllegalArgumentException(
-          "%s: the %s has %s elements, a row of X has %s%s"
+          "%s: the %s has %s elements, it must have one for each of the %s of a row of X, or of a group"
               .formatted(
-                  parameter.reference().file(),
-                  parameter.kind(),
-                  parameter.length(),
-                  width,
-                  remedy(parameter, rows)));
+                  parameter.reference().file(), parameter.kind(), parameter.length(), width()));
     }
   }
 
-  /** What to do with a parameter of several axes, or of one group. */
-  private static String remedy(StoredParameter parameter, Tensor rows) {
-    long length = parameter.length();
-    long width = rows.width(-1);
-    if (length > width && length % width == 0 && rows.elements() % length == 0) {
-      return ": reshape X and Y to [%s, %s]".formatted(rows.elements() / length, length);
-    }
-    return length > 1 && width % length == 0
-        ? ": if groups share it, repeat it %s times".formatted(width / length)
-        : "";
+  /** The first axis of a row, from the end. */
+  private int axis() {
+    Tensor rows = x.tensor();
+    return Stream.of(gain, bias)
+        .filter(Objects::nonNull)
+        .mapToLong(StoredParameter::length)
+        .mapToInt(
+            length ->
+                IntStream.range(1, quantized() ? 1 : rows.shape().size() + 1)
+                    .map(axes -> -axes)
+                    .filter(axis -> rows.width(axis) == length)
+                    .findFirst()
+                    .orElse(-1))
+        .min()
+        .orElse(-1);
   }
 
   private int width() {
-    return (int) x.tensor().width(-1);
+    return (int) x.tensor().width(axis());
   }
 
   private long all() {
-    return x.tensor().rows(-1);
+    return x.tensor().rows(axis());
   }
 
   /** How many rows are read at once. */
@@ -165,11 +168,25 @@ record CheckRows(
   private Sample read(long[] numbers) throws IOException {
     Rows rowsX = rows(x, numbers);
     Rows residuals = residual == null ? null : rows(residual, numbers);
-    Rows gains = gain == null ? null : gain.read(Arena.ofAuto());
-    Rows biases = bias == null ? null : bias.read(Arena.ofAuto());
+    Rows gains = ofRow(gain);
+    Rows biases = ofRow(bias);
     return quantized()
         ? Sample.of(rowsX, residuals, codes(numbers), gains, biases, numbers)
         : Sample.of(rowsX, residuals, rows(y, numbers), gains, biases, numbers);
+  }
+
+  /** A parameter of a whole row: that of one group is repeated. */
+  private Rows ofRow(StoredParameter parameter) throws IOException {
+    if (parameter == null) {
+      return null;
+    }
+    Rows group = parameter.read(Arena.ofAuto());
+    MemorySegment row = memory((long) width() * group.type().bytes());
+    long bytes = group.segment().byteSize();
+    for (long at = 0; at < row.byteSize(); at += bytes) {
+      MemorySegment.copy(group.segment(), 0, row, at, bytes);
+    }
+    return Rows.of(row, group.type(), 1, width());
   }
 
   private Rows rows(StoredRows of, long[] numbers) throws IOException {
@@ -207,13 +224,17 @@ record CheckRows(
     return Arena.ofAuto().allocate(bytes, Double.BYTES);
   }
 
-  /** What is compared, in a line each. */
+  /** What is compared. */
   String words(boolean allRows) {
-    return "X is %s, Y is %s%s%s"
+    long width = x.tensor().width(-1);
+    return "X is %s, Y is %s%s%s%s"
         .formatted(
             x.tensor(),
             y.tensor(),
             y.quantized().map(stored -> ", stored as " + stored.type()).orElse(""),
+            width() > width
+                ? ", a row is %s of %s, as the gain is".formatted(width() / width, width)
+                : "",
             count() < all() && !allRows
                 ? ", %s of %s rows, spread over the file (--all-rows takes all)"
                     .formatted(count(), all())

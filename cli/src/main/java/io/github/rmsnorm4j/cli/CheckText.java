@@ -2,12 +2,14 @@ package io.github.rmsnorm4j.cli;
 
 import io.github.rmsnorm4j.measure.Paragraph;
 import io.github.rmsnorm4j.models.check.CheckReport;
+import io.github.rmsnorm4j.models.check.CheckReport.Status;
 import io.github.rmsnorm4j.models.check.Finding;
 import io.github.rmsnorm4j.models.check.QuantizedFinding;
 import io.github.rmsnorm4j.models.check.QuantizedReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import picocli.CommandLine.Help.Ansi.Style;
 
 /** What {@code check} found, for a terminal of 80 columns. */
 final class CheckText {
@@ -17,7 +19,7 @@ final class CheckText {
   private CheckText() {}
 
   static List<String> lines(String rows, CheckReport report) {
-    List<String> lines = begun(rows, report.verdict());
+    List<String> lines = begun(rows, report.status(), report.verdict());
     lines.add(line("", "equal", "equal,", "largest", "rstd"));
     lines.add(line("norm", "elements", "own rstd", "ulp", "ulp"));
     report.named().stream().limit(SHOWN).forEach(finding -> row(finding, lines));
@@ -31,7 +33,7 @@ final class CheckText {
   }
 
   static List<String> lines(String rows, QuantizedReport report) {
-    List<String> lines = begun(rows, report.verdict());
+    List<String> lines = begun(rows, report.status(), report.verdict());
     lines.add(codesLine("", "equal", "equal", "largest"));
     lines.add(codesLine("norm, rules", "codes", "scales", "step"));
     report.named().stream().limit(SHOWN).forEach(finding -> row(finding, lines));
@@ -40,11 +42,14 @@ final class CheckText {
     return lines;
   }
 
-  /** What was compared, and what was found. */
-  private static List<String> begun(String rows, List<String> verdict) {
-    List<String> lines = new ArrayList<>(Paragraph.lines("", rows));
+  /** What was found, its first sentence in color, and what was compared. */
+  private static List<String> begun(String rows, Status status, List<String> verdict) {
+    Style style = status == Status.UNKNOWN ? Style.fg_yellow : Style.fg_green;
+    List<String> lines = new ArrayList<>(Paragraph.lines("", verdict.getFirst()));
+    lines.replaceAll(Terminal.color(style, Terminal.STANDARD_OUTPUT));
+    verdict.stream().skip(1).forEach(each -> lines.addAll(Paragraph.lines("", each)));
     lines.add("");
-    verdict.forEach(sentence -> lines.addAll(Paragraph.lines("", sentence)));
+    lines.addAll(Paragraph.lines("", rows));
     lines.add("");
     return lines;
   }

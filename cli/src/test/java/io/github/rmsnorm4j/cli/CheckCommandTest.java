@@ -19,6 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -205,34 +206,42 @@ class CheckCommandTest {
         .contains("in column 5 of row 8999 (counted from 0)");
   }
 
+  @ParameterizedTest
+  @CsvSource({"-2, 4x12, 48, 4 groups of 12", "-1, 3, 12, 4 groups of 3"})
+  void aGainMayBeOfHeadsOrOfAGroup(String axis, String shape, int width, String groups)
+      throws IOException {
+    long[] lengths = Stream.of(shape.split("x")).mapToLong(Long::parseLong).toArray();
+    TestTensor ofGroup = TestTensor.random("l", Dtype.F32, 0, 2, lengths);
+    double[] ofRow = new double[width];
+    Arrays.setAll(ofRow, i -> ofGroup.values()[i % ofGroup.values().length]);
+    String rows =
+        "" + TestTensor.write(file("k.npy"), TestTensor.random("k", Dtype.F32, 0, 1, 24, 4, 12));
+    String whole =
+        "" + TestTensor.write(file("w.npy"), TestTensor.of("w", Dtype.F32, ofRow, width));
+    String like = "llama(groupcount=4)";
+    String normed = "" + file("m.npy");
+    CommandResult made =
+        CommandResult.of(
+            "normalize", rows, "--like", like, "--axis", axis, "--gain", whole, "-o", normed);
+    assertThat(made.status()).as(made.err()).isZero();
+    String given = "" + TestTensor.write(file("l.npy"), ofGroup);
+    assertThat(CommandResult.of("check", rows, normed, "--gain", given).out())
+        .startsWith("Y is RMSNorm")
+        .contains(groups);
+  }
+
   @Test
   void refusesWhatTellsNothing() throws IOException {
     normalize();
     assertWrongUse("its shape must be that of X", "check", "" + x, "" + gain);
     Path narrow = TestTensor.write(file("n.npy"), TestTensor.random("n", Dtype.F32, 0, 1, 7));
     assertWrongUse(
-        "the gain has 7 elements, a row of X has 96",
+        "the gain has 7 elements, it must have one for each of the 96 of a row of X, or of a group",
         "check",
         "" + x,
         "" + y,
         "--gain",
         "" + narrow);
-    Path group = TestTensor.write(file("h.npy"), TestTensor.random("h", Dtype.F32, 0, 1, 24));
-    assertWrongUse(
-        "a row of X has 96: if groups share it, repeat it 4 times",
-        "check",
-        "" + x,
-        "" + y,
-        "--gain",
-        "" + group);
-    Path heads = TestTensor.write(file("k.npy"), TestTensor.random("k", Dtype.F32, 0, 1, 2, 4, 12));
-    assertWrongUse(
-        "the gain has 48 elements, a row of X has 12: reshape X and Y to [2, 48]",
-        "check",
-        "" + heads,
-        "" + heads,
-        "--gain",
-        "" + TestTensor.write(file("l.npy"), TestTensor.random("l", Dtype.F32, 0, 1, 4, 12)));
     Path scalar = TestTensor.write(file("scalar.npy"), TestTensor.random("z", Dtype.F32, 0, 1));
     assertWrongUse(
         scalar + ": X is f32 [], a scalar, it must have rows", "check", "" + scalar, "" + scalar);

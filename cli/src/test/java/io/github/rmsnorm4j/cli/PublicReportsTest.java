@@ -34,7 +34,7 @@ class PublicReportsTest {
   private static final String LAYER = "LayerNorm, float32, eps 1e-6";
   private static final String NONE = "X itself";
 
-  private static final Pattern VERDICT = Pattern.compile("] Y is (.+?)(:| \\([\\d,al]+ )");
+  private static final Pattern VERDICT = Pattern.compile("^Y is (.+?)(:| \\([\\d,al]+ )");
 
   @TempDir Path folder;
 
