@@ -39,14 +39,21 @@ public final class NormCheck {
   /** A norm, and what of all parts it makes. */
   private static final class Whole {
     final Candidate norm;
+    final Score ofSample;
     final Places places = new Places();
     Score score = Score.NONE;
 
-    Whole(Candidate norm) {
+    /** Where all of the sample is made, its score is known. */
+    Whole(Candidate norm, Score ofSample) {
       this.norm = norm;
+      this.ofSample = ofSample;
     }
 
-    void add(Sample part) {
+    void add(Sample part, boolean isSample) {
+      if (isSample && ofSample != null) {
+        score = score.plus(ofSample);
+        return;
+      }
       Fit fit = Fit.of(norm, part);
       score = score.plus(fit.score());
       fit.addTo(places);
@@ -67,13 +74,14 @@ public final class NormCheck {
   public CheckReport run(Iterable<Sample> parts) {
     Search found = Search.of(sample, shares);
     List<Whole> all = new ArrayList<>();
-    found.fits().forEach(norm -> all.add(new Whole(norm)));
-    found.others(shares).forEach(norm -> all.add(new Whole(norm)));
+    found.fits().forEach(match -> all.add(new Whole(match.norm(), match.score())));
+    found.others(shares).forEach(norm -> all.add(new Whole(norm, null)));
     long rows = 0;
     for (Sample part : parts) {
       rows += part.rows();
       Sample given = part.without(found.sample().gain == null, found.sample().bias == null);
-      all.forEach(norm -> norm.add(given));
+      boolean isSample = part == sample;
+      all.forEach(norm -> norm.add(given, isSample));
     }
     boolean lacks = !found.lacks().isEmpty();
     List<Whole> full = all.stream().filter(norm -> norm.score.isFull()).toList();

@@ -119,8 +119,8 @@ record Search(Sample sample, String lacks, List<Match> matches, double fewShare)
   }
 
   /** The norms that make all. */
-  List<Candidate> fits() {
-    return matches.stream().filter(Match::isFull).map(Match::norm).toList();
+  List<Match> fits() {
+    return matches.stream().filter(Match::isFull).toList();
   }
 
   /** Rows from which norms are excluded. */
@@ -192,7 +192,7 @@ record Search(Sample sample, String lacks, List<Match> matches, double fewShare)
     Candidate one = matches.getFirst().norm;
     Set<ElementType> inputs =
         sample.inputs().contains(one.input()) ? sample.inputs() : Set.of(one.input());
-    List<Candidate> named = fits();
+    List<Candidate> named = fits().stream().map(Match::norm).toList();
     List<Match> around = new ArrayList<>();
     for (List<Candidate> choice : Candidates.around(one, sample, shares, inputs)) {
       List<Match> matches = scored(few, choice);
