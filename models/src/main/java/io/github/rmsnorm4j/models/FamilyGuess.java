@@ -51,17 +51,21 @@ public final class FamilyGuess {
     families = Families.read();
     for (Tensor tensor : model.tensors().tensors()) {
       names.add(tensor.name());
-      // Heads may have a gain each.
-      int axes = tensor.name().endsWith("norm" + WEIGHT) ? 2 : 1;
-      if (tensor.name().endsWith(WEIGHT)
-          && !tensor.shape().isEmpty()
-          && tensor.shape().size() <= axes
-          && tensor.elements() > 1
-          && tensor.dtype().elementType().isPresent()
-          && tensor.elements() <= ModelSettings.GREATEST_WIDTH) {
+      if (looksLikeGain(tensor)) {
         gains.put(tensor.name(), GainStatistics.of(model.tensors(), tensor, 0));
       }
     }
+  }
+
+  static boolean looksLikeGain(Tensor tensor) {
+    // Heads may have a gain each.
+    int axes = tensor.name().endsWith("norm" + WEIGHT) ? 2 : 1;
+    return tensor.name().endsWith(WEIGHT)
+        && !tensor.shape().isEmpty()
+        && tensor.shape().size() <= axes
+        && tensor.elements() > 1
+        && tensor.dtype().elementType().isPresent()
+        && tensor.elements() <= ModelSettings.GREATEST_WIDTH;
   }
 
   /**

@@ -7,6 +7,7 @@ import io.github.rmsnorm4j.formats.TensorFile;
 import io.github.rmsnorm4j.models.Family.NormRule;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -121,14 +122,16 @@ final class FamilyNames {
         return;
       }
     }
-    for (int i = 0; i < Math.min(MOST_PREFIXES, tried.size()); i++) {
-      String name = "." + tried.get(i);
+    List<String> longestFirst =
+        family.prefixes().stream().sorted(Comparator.comparing(p -> -p.length())).toList();
+    for (String known : longestFirst.subList(0, Math.min(MOST_PREFIXES, longestFirst.size()))) {
+      prefix = known;
+      String name = "." + embedding() + WEIGHT;
       List<String> longer =
           tensors.keySet().stream()
               .filter(tensor -> tensor.endsWith(name) && !tensor.contains("{"))
               .toList();
       if (longer.size() == 1) {
-        prefix = family.prefixes().get(i);
         added = longer.getFirst().substring(0, longer.getFirst().length() - name.length() + 1);
         // The head tells whether all names have what was added, or those of the prefix alone.
         boolean apart = has(head() + WEIGHT) && !has(added + head() + WEIGHT);

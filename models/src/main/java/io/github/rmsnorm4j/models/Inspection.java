@@ -75,10 +75,14 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
     ModelSettings settings = ModelSettings.ofConfig(config);
     Family family = settings.family(Families.read(), map);
     FamilyNames.requireFewNames(config, family, Map.of());
-    Map<String, String> prefix = Map.of("prefix", family.prefixes().getFirst());
+    // The names of a model without its head begin with nothing.
+    boolean headless = settings.isHeadless() && family.prefixes().indexOf("") > 0;
+    Map<String, String> prefix =
+        Map.of("prefix", headless ? "" : settings.prefix(family.prefixes()));
     List<InspectedNorm> norms = new ArrayList<>();
     for (NormRule rule : family.norms()) {
-      if (rule.onlyIf().isEmpty() || settings.isOn(rule.onlyIf())) {
+      boolean ofHead = rule.optional() && rule.name().words().isEmpty();
+      if ((rule.onlyIf().isEmpty() || settings.isOn(rule.onlyIf())) && !(headless && ofHead)) {
         NormSpec spec = settings.with(rule.norm(), rule.epsilon(), rule.groups());
         Optional<String> epsilonFrom = settings.key(rule.epsilon());
         rule.name()
@@ -108,13 +112,14 @@ public record Inspection(ModelNorms model, List<InspectedNorm> norms, List<Strin
     String alone =
         "read from settings alone: N stands for a layer number, a norm may be missing in some"
             + " layers, and a LayerNorm usually has a bias";
-    Optional<String> otherwise = settings.brokenPremise(family);
-    return new Inspection(
-        model,
-        norms,
-        otherwise.isEmpty()
-            ? List.of(alone)
-            : List.of(alone, "warning: the norms may be others: " + otherwise.get()));
+    List<String> remarks = new ArrayList<>(List.of(alone));
+    Optional<String> others = settings.otherParts().filter(_ -> map.isEmpty());
+    others.ifPresent(
+        parts -> remarks.add("this lists the norms of the text part; " + parts + " has others"));
+    settings
+        .brokenPremise(family)
+        .ifPresent(other -> remarks.add("warning: the norms may be others: " + other));
+    return new Inspection(model, norms, remarks);
   }
 
   /** A norm of which the settings are all that is known. */

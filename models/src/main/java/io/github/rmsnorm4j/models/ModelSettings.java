@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +39,8 @@ record ModelSettings(
 
   /** Wider than any model is. Limits the memory for a gain. */
   static final int GREATEST_WIDTH = 1 << 24;
+
+  private static final Pattern HEADLESS = Pattern.compile("\\w{1,100}(?<!Heads?)Model");
 
   /** The one that is a text. */
   private static final String PATTERN = "hybrid_override_pattern";
@@ -79,6 +82,34 @@ record ModelSettings(
 
   boolean isGguf() {
     return typeKey.equals(ARCHITECTURE);
+  }
+
+  /** Whether the settings are of a model that has a text model within. */
+  private boolean hasTextPart() {
+    return fields.get("text_config") instanceof Map;
+  }
+
+  /** The settings of parts for images and sound; empty if there are none. */
+  Optional<String> otherParts() {
+    return Stream.of("vision_config", "audio_config")
+        .filter(key -> fields.get(key) instanceof Map)
+        .reduce((a, b) -> a + " or " + b);
+  }
+
+  /** Whether the model was stored without a head, as a {@code BertModel} is. */
+  boolean isHeadless() {
+    return !hasTextPart()
+        && fields.get("architectures") instanceof List<?> names
+        && names.size() == 1
+        && HEADLESS.matcher("" + names.getFirst()).matches();
+  }
+
+  /** What names begin with in published files: those of a text model within another say so. */
+  String prefix(List<String> prefixes) {
+    return prefixes.stream()
+        .filter(prefix -> prefix.contains("language_model") == hasTextPart())
+        .findFirst()
+        .orElse(prefixes.getFirst());
   }
 
   /** What the model says that it is; empty if it does not. */

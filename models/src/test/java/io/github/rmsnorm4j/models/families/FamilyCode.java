@@ -21,7 +21,8 @@ import java.util.TreeMap;
  * @param map the rules that a user gives, empty for a family that is known
  * @param norms the norms that have a gain
  * @param plain the names of those that have none
- * @param others the other tensors by name
+ * @param unlisted the gains of norms that an inspection only counts
+ * @param others the other tensors by name, with those
  */
 record FamilyCode(
     String name,
@@ -30,6 +31,7 @@ record FamilyCode(
     String map,
     List<Site> norms,
     List<String> plain,
+    List<String> unlisted,
     Map<String, Stored> others) {
   /** What a fold does with a gain: moves it, leaves it though it could be moved, must leave it. */
   enum Fold {
@@ -105,6 +107,7 @@ record FamilyCode(
                       "",
                       List.of(),
                       List.of(),
+                      List.of(),
                       Map.of());
           case "config" ->
               now = now.of("{\"model_type\":\"" + now.modelType() + "\"," + rest + "}", "");
@@ -112,6 +115,7 @@ record FamilyCode(
           case "as" -> now.add(families.get(words[1]));
           case "norm" -> now.norms.add(site(prefix, words));
           case "plain" -> now.plain.add(prefix + words[1]);
+          case "unlisted" -> now.unlisted.addAll(now.add(prefix, rest.split(" ")));
           case "others" -> now.add(prefix, rest.split(" "));
           default -> prefix = statement.substring(1);
         }
@@ -126,20 +130,27 @@ record FamilyCode(
 
   private FamilyCode of(String settings, String rules) {
     return new FamilyCode(
-        name, epsilon, settings, rules, new ArrayList<>(), new ArrayList<>(), new TreeMap<>());
+        name,
+        epsilon,
+        settings,
+        rules,
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new ArrayList<>(),
+        new TreeMap<>());
   }
 
   private void add(FamilyCode other) {
     norms.addAll(other.norms);
     plain.addAll(other.plain);
+    unlisted.addAll(other.unlisted);
     others.putAll(other.others);
   }
 
-  private void add(String prefix, String[] tensors) {
-    for (String tensor : tensors) {
-      Stored other = stored(prefix, tensor, 0);
-      others.put(other.tensor, other);
-    }
+  private List<String> add(String prefix, String[] tensors) {
+    List<Stored> added = Arrays.stream(tensors).map(each -> stored(prefix, each, 0)).toList();
+    added.forEach(other -> others.put(other.tensor, other));
+    return added.stream().map(Stored::tensor).toList();
   }
 
   private static Site site(String prefix, String[] words) {

@@ -33,6 +33,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.DoubleSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -53,7 +55,7 @@ class FamilyCodeTest extends WithRewriter {
   void theNormsAreThoseOfTheCode(FamilyCode family) throws IOException {
     Path in = write(family, model(family));
     Inspection found = inspect(family, in);
-    assertThat(found.remarks()).isEmpty();
+    requireCounted(family.unlisted(), found.remarks());
     assertThat(found.model().unknown()).isEmpty();
     Map<String, InspectedNorm> norms =
         found.norms().stream()
@@ -66,7 +68,7 @@ class FamilyCodeTest extends WithRewriter {
       assertThat(norm.site().bias().isPresent()).isEqualTo(site.norm().hasBias());
       requireSameBits(site, norm.site().spec());
     }
-    requireSameOfSettings(found.norms(), in.resolve("config.json"), map(family, in));
+    requireSameOfSettings(family, found.norms(), in);
     assertThat(found.norms().stream().flatMap(norm -> norm.site().note().stream()))
         .filteredOn(note -> note.contains("without a gain") || note.contains("has no gain"))
         .hasSizeGreaterThanOrEqualTo(family.plain().isEmpty() ? 0 : 1);
@@ -138,17 +140,44 @@ class FamilyCodeTest extends WithRewriter {
         .containsExactlyInAnyOrder(
             "late", "early", "one", "layer", "layer0", "/2", "silu*", "*silu", "*sigmoid");
     assertThat(sites.stream().map(Site::fold).distinct()).hasSize(Fold.values().length);
+    assertThat(families().filter(family -> !family.unlisted().isEmpty()).count()).isEqualTo(8);
     assertThat(families().map(FamilyCode::modelType).distinct()).hasSize(51);
   }
 
-  /** N stands for every layer there, and the beginning of a name is a guess. */
-  private static void requireSameOfSettings(
-      List<InspectedNorm> norms, Path config, Optional<Path> map) throws IOException {
-    Map<String, NormSpec> alone = alone(config, map);
-    for (InspectedNorm norm : norms) {
-      String name = norm.site().general(norm.site().name());
-      assertThat(alone).containsEntry(inLayer(name), norm.site().spec());
+  /** One remark names the parts of the model that have them, and how many each has. */
+  private static void requireCounted(List<String> unlisted, List<String> remarks) {
+    assertThat(remarks).hasSize(unlisted.isEmpty() ? 0 : 1);
+    Map<String, Integer> counts = new TreeMap<>();
+    for (String remark : remarks) {
+      assertThat(remark).startsWith(unlisted.size() + " tensor").contains("not listed: ");
+      Matcher part = Pattern.compile("(\\S+)\\.\\* \\((\\d+)\\)").matcher(remark);
+      while (part.find()) {
+        counts.put(part.group(1), Integer.parseInt(part.group(2)));
+      }
     }
+    counts.forEach(
+        (part, count) ->
+            assertThat(unlisted)
+                .filteredOn(name -> name.startsWith(part + "."))
+                .as(part)
+                .hasSize(count));
+    assertThat(counts.values().stream().mapToInt(count -> count).sum()).isEqualTo(unlisted.size());
+  }
+
+  /** N stands for every layer there. */
+  private static void requireSameOfSettings(FamilyCode family, List<InspectedNorm> norms, Path in)
+      throws IOException {
+    Path config = in.resolve("config.json");
+    Inspection alone = Inspection.ofConfig(config, map(family, in));
+    Map<String, NormSpec> specs = new TreeMap<>();
+    alone.norms().forEach(norm -> specs.put(norm.site().name(), norm.site().spec()));
+    for (InspectedNorm norm : norms) {
+      assertThat(specs).containsEntry(norm.site().general(norm.site().name()), norm.site().spec());
+    }
+    boolean images = family.map().isEmpty() && family.config().contains("vision_config");
+    assertThat(alone.remarks())
+        .filteredOn(remark -> remark.contains("text part") && remark.contains("vision_config"))
+        .hasSize(images ? 1 : 0);
   }
 
   private static Map<String, NormSpec> alone(Path config, Optional<Path> map) throws IOException {
