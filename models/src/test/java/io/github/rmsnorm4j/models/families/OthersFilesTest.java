@@ -136,6 +136,7 @@ class OthersFilesTest {
     "llama, base_model.model.",
     "llama-tied, _orig_mod.",
     "gpt2, module.",
+    "gpt2-prefixed, module.",
     "gemma3, model.wrapped.",
     "t5, module._orig_mod."
   })
@@ -149,7 +150,7 @@ class OthersFilesTest {
         .isEqualTo(plain.norms().stream().map(InspectedNorm::gain).toList());
     assertThat(found.model().unknown()).isEmpty();
     assertThat(found.model().writers()).hasSameSizeAs(plain.model().writers());
-    assertThat(found.remarks()).singleElement().asString().contains("begin with " + prefix);
+    assertThat(found.remarks()).singleElement().asString().contains("begin with " + prefix + ",");
     assertThat(plain.remarks()).isEmpty();
   }
 
