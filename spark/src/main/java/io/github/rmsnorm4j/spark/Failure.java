@@ -20,6 +20,7 @@ final class Failure {
       "UNABLE_TO_INFER_SCHEMA",
       "has no Parquet file; files whose names begin with _ or . do not count"
     },
+    {"CONFLICTING_DIRECTORY_STRUCTURES", "has files that are " + PartitionFolders.LEFT_OUT},
     {
       "\\(FLOAT16\\)",
       "has a column of Parquet's FLOAT16, which Spark does not read: cast it to float32, or write it"

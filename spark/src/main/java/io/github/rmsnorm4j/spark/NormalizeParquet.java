@@ -215,17 +215,21 @@ public final class NormalizeParquet {
     if (!files.exists(in)) {
       throw new IOException(arguments.in() + ": there is no such file or folder");
     }
+    Dataset<Row> rows;
     try {
       // All columns of all files: Spark would take those of one file to be everybody's.
-      return session
-          .read()
-          .option("mergeSchema", true)
-          .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
+      rows =
+          session
+              .read()
+              .option("mergeSchema", true)
+              .parquet(in.toString().replaceAll(PATTERN_SIGNS, "\\\\$0"));
     } catch (Exception e) {
       IOException failure = new IOException(Failure.ofParquet(arguments.in(), e));
       failure.addSuppressed(e);
       throw failure;
     }
+    PartitionFolders.of(rows, in).requireAllRead(files, in);
+    return rows;
   }
 
   /**

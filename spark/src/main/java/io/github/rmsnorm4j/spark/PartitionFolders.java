@@ -1,7 +1,9 @@
 package io.github.rmsnorm4j.spark;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -9,7 +11,10 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils;
@@ -22,8 +27,14 @@ import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils;
  * @param paths of the folders, name by name
  */
 record PartitionFolders(List<String> columns, Set<List<String>> paths) {
+  static final String LEFT_OUT =
+      "left out: the files of a table must all be in one folder, or all in folders such as day=1";
+
   /** The names that Spark makes columns of, in a path below that of the table. */
   private static final Pattern NAMES = Pattern.compile("((?:[^/=]*=[^/]*/)+)(?:[^/=]*/)*[^/]*$");
+
+  /** What Spark does not take for a file of a table. */
+  private static final Pattern HIDDEN = Pattern.compile("(?:^|/)(?:\\.|_[^/=]*(?:/|$))");
 
   /**
    * Those of a table.
@@ -33,8 +44,7 @@ record PartitionFolders(List<String> columns, Set<List<String>> paths) {
   static PartitionFolders of(Dataset<Row> rows, Path in) {
     Set<List<String>> paths = new LinkedHashSet<>();
     for (String file : rows.inputFiles()) {
-      String path = new Path(URI.create(file)).toUri().getPath();
-      Matcher names = NAMES.matcher(path.substring(in.toUri().getPath().length()));
+      Matcher names = NAMES.matcher(below(in, new Path(URI.create(file))));
       if (names.find()) {
         paths.add(List.of(names.group(1).split("/")));
       }
@@ -46,6 +56,32 @@ record PartitionFolders(List<String> columns, Set<List<String>> paths) {
       columns.addAll(Stream.of(rows.columns()).filter(column::equalsIgnoreCase).toList());
     }
     return new PartitionFolders(columns, paths);
+  }
+
+  private static String below(Path in, Path file) {
+    return file.toUri().getPath().substring(in.toUri().getPath().length());
+  }
+
+  /**
+   * Checks that no file of Parquet is left out. Spark reads those in folders of partitions if there
+   * are any, otherwise those of one folder, and passes over all others.
+   */
+  void requireAllRead(FileSystem files, Path in) throws IOException {
+    RemoteIterator<LocatedFileStatus> all = files.listFiles(in, true);
+    while (all.hasNext()) {
+      Path file = all.next().getPath();
+      String name = below(in, file);
+      boolean read = paths.isEmpty() ? name.lastIndexOf('/') <= 0 : NAMES.matcher(name).find();
+      if (!read && !HIDDEN.matcher(name).find() && isParquet(files, file)) {
+        throw new IOException(OutputFolder.shown(file) + ": is " + LEFT_OUT);
+      }
+    }
+  }
+
+  private static boolean isParquet(FileSystem files, Path file) throws IOException {
+    try (InputStream bytes = files.open(file)) {
+      return new String(bytes.readNBytes(4), StandardCharsets.ISO_8859_1).matches("PAR[1E]");
+    }
   }
 
   private static String part(String name, int index) {

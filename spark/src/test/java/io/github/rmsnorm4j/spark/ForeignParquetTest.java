@@ -170,6 +170,37 @@ class ForeignParquetTest {
     assertThat(session.read().parquet(out.toString()).columns()).containsExactly("x");
   }
 
+  /** What is no Parquet, or hidden, may be there. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "k=1/a.parquet | rows.parquet | /rows.parquet: is",
+        "k=1/a b.parquet | ro ws | /ro ws: is",
+        "k=1/a.parquet | more/rows.parquet | : has files that are",
+        "a.parquet | more/rows.parquet | /more/rows.parquet: is"
+      })
+  void aFileThatSparkPassesOverIsNamed(String read, String left, String said) throws IOException {
+    write(in.resolve(read));
+    write(in.resolve("_old/rows.parquet"));
+    write(in.resolve(".rows.parquet"));
+    if (!read.contains("/")) { // Beside folders of partitions Spark refuses it.
+      Files.writeString(Files.createDirectory(in.resolve("notes")).resolve("README"), "PAR");
+    }
+    assertThat(normalize()).as(() -> err).isZero();
+    assertThat(session.read().parquet(out.toString()).count()).isEqualTo(10);
+    write(in.resolve(left));
+    assertThat(normalize("--force")).isOne();
+    assertThat(err)
+        .isEqualTo(
+            "rmsnorm spark: "
+                + in
+                + said
+                + " left out: the files of a table must all be in one folder, or all in folders such"
+                + " as day=1\n");
+    assertThat(session.read().parquet(out.toString()).count()).isEqualTo(10);
+  }
+
   @Test
   void aPartitionIsText() throws IOException {
     write(in.resolve("k=1/rows.parquet"));
