@@ -248,7 +248,10 @@ final class FamilyNames {
         .flatMap(patterns -> patterns);
   }
 
-  /** The tensors that no rule covers. */
+  /**
+   * The tensors that no rule covers. One without elements is a mark that some programs set: nothing
+   * can go into it.
+   */
   List<String> unknown() throws FormatException {
     NavigableSet<String> unknown = new TreeSet<>(tensors.keySet());
     Stream.concat(all(patterns(family).toList()), Stream.of(head()))
@@ -257,7 +260,10 @@ final class FamilyNames {
               matching(unknown, name).clear();
               ENDINGS.forEach(ending -> unknown.remove(name + ending));
             });
-    return file.tensors().stream().map(Tensor::name).filter(unknown::contains).toList();
+    return file.tensors().stream()
+        .filter(tensor -> tensor.elements() > 0 && unknown.contains(tensor.name()))
+        .map(Tensor::name)
+        .toList();
   }
 
   /** Those of the names that are one; or that begin like one which ends in {@code *}. */

@@ -98,10 +98,8 @@ final class RewritingPlan {
         .toList();
   }
 
-  /** Nothing can go into a tensor without elements, a marker that some programs add. */
   private void requireKnown() throws RefusedException {
-    List<String> unknown =
-        model.unknown().stream().filter(name -> tensors.get(name).elements() > 0).toList();
+    List<String> unknown = model.unknown();
     String first = unknown.stream().findFirst().orElse("");
     String count = unknown.size() == 1 ? "the only such tensor" : unknown.size() + " such tensors";
     String text = "the rules of %s do not cover %s (%s), and a norm's output may go there";

@@ -39,8 +39,9 @@ record StoredWeights(TensorFile file, ModelConfig config, String prefix) {
       known.add(weights.name(ParameterLayout.row(config, ParameterLayout.HEAD)));
     }
     for (Tensor tensor : file.tensors()) {
-      // One that is passed over would be a part of the formula that is passed over.
-      if (!known.contains(tensor.name()) && !naming.passesOver(tensor.name())) {
+      boolean passedOver = tensor.elements() == 0 || naming.passesOver(tensor.name());
+      // Another that is passed over would be a part of the formula that is passed over.
+      if (!passedOver && !known.contains(tensor.name())) {
         throw new FormatException(
             file.path(), tensor.name(), "is not of the model that config.json describes");
       }

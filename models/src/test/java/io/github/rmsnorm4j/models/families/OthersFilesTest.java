@@ -76,6 +76,16 @@ class OthersFilesTest {
     refused(model, key + " is " + value, problem);
   }
 
+  /** Some programs mark a file by one. Nothing can go into it, so no rule has to name it. */
+  @Test
+  void aTensorWithoutElementsIsKnown() throws IOException {
+    Inspection expected = inspect(LLAMA);
+    Values none = new Values(StoredType.F32, List.of(0, 16), new double[0]);
+    assertThat(inspect(LLAMA.with("marker", none))).isEqualTo(expected);
+    Values one = new Values(StoredType.F32, List.of(1), new double[1]);
+    assertThat(inspect(LLAMA.with("scale", one)).model().unknown()).containsExactly("scale");
+  }
+
   private static TinyModel with(TinyModel model, UnaryOperator<Map<String, Object>> settings) {
     return new TinyModel(settings.apply(new LinkedHashMap<>(model.config())), model.tensors());
   }

@@ -209,6 +209,9 @@ class ModelFolderTest {
   void aTensorThatTheModelLacksIsNamed() throws IOException {
     Files.writeString(folder.resolve("config.json"), LLAMA);
     List<Tensor> tensors = llamaTensors(Dtype.F32);
+    tensors.add(tensor("scaled_fp8", Dtype.F32, 0));
+    writeWeights(tensors, Dtype.F32);
+    ModelFolder.load(folder).close();
     tensors.add(tensor("model.layers.0.self_attn.q_proj.bias", Dtype.F32, 8));
     writeWeights(tensors, Dtype.F32);
     assertThatThrownBy(() -> ModelFolder.load(folder))
