@@ -355,7 +355,7 @@ class ModelFolderTest {
     assertThatThrownBy(() -> ModelFolder.load(folder))
         .isInstanceOf(FormatException.class)
         .hasMessageContaining("model.safetensors.index.json");
-    Files.write(folder.resolve("config.json"), new byte[(1 << 20) + 1]);
-    assertThatThrownBy(() -> ModelFolder.load(folder)).hasMessageContaining("1048577 bytes");
+    Files.write(folder.resolve("config.json"), new byte[(8 << 20) + 1]);
+    assertThatThrownBy(() -> ModelFolder.load(folder)).hasMessageContaining("8388609 bytes");
   }
 }
