@@ -65,7 +65,7 @@ final class FoldText {
     }
     if (!rewriting.copies().isEmpty()) {
       text.add(
-          "two sets of the same weights: %s is read, as transformers does; not copied: %s",
+          "two sets of the same tensors: %s is read, as transformers does; not copied, their numbers not compared: %s",
           rewriting.weights(), String.join(", ", rewriting.copies()));
     }
     List<String> weights = rewriting.otherFiles().stream().filter(WEIGHTS).toList();

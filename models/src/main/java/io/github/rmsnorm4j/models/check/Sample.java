@@ -114,7 +114,7 @@ public final class Sample {
           "no row can be used: every element of X is 0 or not finite");
     }
     double first = y.type().get(y.segment(), 0);
-    if (elements(y).allMatch(value -> Double.compare(value, first) == 0)) {
+    if (elements(y).allMatch(value -> value == first || Double.compare(value, first) == 0)) {
       throw new IllegalArgumentException(
           codes == null
               ? "every element of Y is %s, that tells nothing".formatted(first)
@@ -233,12 +233,13 @@ public final class Sample {
     return new Sample(x, residual, y, codes, noGain ? null : gain, noBias ? null : bias, numbers);
   }
 
-  /** Whether every row of Y is that of X. */
+  /** Whether every row of Y is that of X, rounded to the type of Y. */
   boolean isUnchanged() {
     return codes == null
         && residual == null
         && IntStream.range(0, rows() * width())
-            .allMatch(i -> x.type().get(x.segment(), i) == y.type().get(y.segment(), i));
+            .allMatch(
+                i -> y.type().round(x.type().get(x.segment(), i)) == y.type().get(y.segment(), i));
   }
 
   /** What the rows may have been when the norm saw them: as stored, or rounded first. */

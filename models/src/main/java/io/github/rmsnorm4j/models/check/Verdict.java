@@ -20,7 +20,13 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
       List.of("Y is X itself: no norm was applied, or another tensor was meant.");
 
   private static final String PERHAPS =
-      "Perhaps the gain or the residual is missing or is that of another norm, the norm has a gate, which is not looked for, or Y is not the output of this norm.";
+      "Perhaps the gain, the bias or the residual is missing or is that of another norm, the norm has a gate, which is not looked for, or Y is not the output of this norm.";
+
+  private static final String DIVIDED =
+      "Systems that divide by the root here, or that shift rows after they scale them, as libtorch does, differ so in last places.";
+
+  /** A norm that makes less than one in so many elements is not near. */
+  private static final int NEAR = 100;
 
   List<String> sentences() {
     return named.isEmpty() ? none() : some();
@@ -39,8 +45,11 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
     orders(sentences);
     if (!others.isEmpty()) {
       Finding other = others.getFirst();
-      sentences.add(
-          "The nearest other, %s, differs in %s.".formatted(other.norm(), differing(other)));
+      String differs =
+          other.equal() < other.elements()
+              ? "differs in " + differing(other)
+              : format("makes them if rstd may be up to %s ulp off", other.greatestUlp());
+      sentences.add("The nearest other, %s, %s.".formatted(other.norm(), differs));
     }
     return sentences;
   }
@@ -126,6 +135,12 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
               off(best),
               left == 1 ? "That one is" : "Those are",
               places));
+      if (!best.kind().equals("RMSNorm")) {
+        sentences.add(DIVIDED);
+      }
+    } else if (NEAR * best.equal() < best.elements()) {
+      sentences.add("None comes near.");
+      sentences.add(PERHAPS);
     } else {
       sentences.add(
           format("The best, %s, makes %,d of %,d elements.", norm, best.equal(), best.elements()));

@@ -202,7 +202,8 @@ class NearNormTest {
   void aGainOrABiasOfAnother() {
     double[] other = TypedRows.random(random, 1, WIDTH, 1, 0.4, TYPE)[0];
     assertThat(unknown(gain, null, made(NormSpec.RMSNORM, other)))
-        .contains("Perhaps the gain or the residual is missing or is that of another norm");
+        .contains(
+            "Perhaps the gain, the bias or the residual is missing or is that of another norm");
     assertThat(unknown(null, null, made(NormSpec.RMSNORM, other))).contains("Perhaps the gain");
   }
 
@@ -223,7 +224,7 @@ class NearNormTest {
   @Test
   void rowsThatHaveNothingToDoWithX() {
     assertThat(unknown(gain, null, TypedRows.random(random, ROWS, WIDTH, 0, 1, TYPE)))
-        .contains("Perhaps the gain or the residual is missing", "or Y is not the output");
+        .contains("None comes near. Perhaps the gain, the bias", "or Y is not the output");
   }
 
   /** Rows of zeros and rows with NaN are as the norm makes them, or are named. */

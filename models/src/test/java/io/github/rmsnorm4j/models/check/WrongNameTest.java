@@ -1,6 +1,7 @@
 package io.github.rmsnorm4j.models.check;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import io.github.rmsnorm4j.ElementType;
@@ -109,5 +110,17 @@ class WrongNameTest {
     CheckReport report = check(type, rows, rows);
     assertThat(report.status()).isEqualTo(Status.UNKNOWN);
     assertThat(report.verdict().getFirst()).startsWith("Y is X itself");
+  }
+
+  /** Squares that overflow in float32 make zeros, with the signs of X. */
+  @Test
+  void zerosOfBothSignsTellNothing() {
+    double[][] rows = rows(new Random(7), 4, 1);
+    double[][] zeros = new double[rows.length][];
+    Arrays.setAll(zeros, i -> Arrays.stream(rows[i]).map(x -> 0 * x).toArray());
+    assertThatThrownBy(() -> check(ElementType.FLOAT32, rows, zeros))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("every element of Y is")
+        .hasMessageContaining("0.0, that tells nothing");
   }
 }
