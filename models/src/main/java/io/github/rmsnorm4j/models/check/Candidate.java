@@ -43,26 +43,35 @@ record Candidate(
     return type.bytes() == 2;
   }
 
+  /** The first of the cast orders. Those of LayerNorms and L2 norms that divide have no spec. */
+  CastOrder order() {
+    return orders.getFirst();
+  }
+
   double epsilon() {
     return spec.epsilon(input);
   }
 
   boolean divides() {
-    return switch (spec.castOrder()) {
+    return switch (order()) {
       case ONNX, DIVIDED, NONE_DIVIDED -> true;
       default -> false;
     };
   }
 
+  /** LayerNorms and L2 norms of the library multiply. */
+  private boolean isOfLibrary() {
+    return spec.kind() == NormSpec.Kind.RMS_NORM || !divides();
+  }
+
   /** Whether every step is rounded to the type of the row. */
   boolean roundsSteps() {
-    return isNarrow(input)
-        && (spec.castOrder() == CastOrder.NONE || spec.castOrder() == CastOrder.NONE_DIVIDED);
+    return isNarrow(input) && (order() == CastOrder.NONE || order() == CastOrder.NONE_DIVIDED);
   }
 
   /** Whether the order rounds to the type of the row, so that this type matters. */
   boolean roundsToInput() {
-    return switch (spec.castOrder()) {
+    return switch (order()) {
       case FLOAT32, DIVIDED, GAIN_FIRST, T5 -> false;
       default -> isNarrow(input);
     };
@@ -70,7 +79,7 @@ record Candidate(
 
   /** The 16-bit type that the row is rounded to before the gain, or null. */
   ElementType cast(Sample sample) {
-    if (spec.castOrder() != CastOrder.T5) {
+    if (order() != CastOrder.T5) {
       return roundsToInput() ? input : null;
     }
     boolean narrow =
@@ -96,12 +105,20 @@ record Candidate(
 
   /** Norms of this library have a bias in one order alone; in the others it is added here. */
   private boolean addsBias(Sample sample) {
-    return sample.bias != null && spec.castOrder() != CastOrder.FLOAT32;
+    return sample.bias != null && order() != CastOrder.FLOAT32;
   }
 
-  /** The type in which the norm makes rows that become an output of a type. */
+  /**
+   * The type in which the norm makes rows that become an output of a type. A product of two 16-bit
+   * numbers of one type has that type in PyTorch.
+   */
   ElementType made(Sample sample, ElementType type) {
-    return !addsBias(sample) ? type : roundsSteps() ? input : compute();
+    if (!addsBias(sample)) {
+      return type;
+    }
+    ElementType cast = roundsSteps() ? input : cast(sample);
+    ElementType stored = gain != null ? gain : sample.gain == null ? cast : sample.gain.type();
+    return cast == null || stored != cast ? compute() : cast;
   }
 
   /** The output of a type: what the norm made, with the bias that it did not add. */
@@ -121,6 +138,9 @@ record Candidate(
 
   /** What the norm makes of a sample. */
   Rows applied(Norm norm, Sample sample, ElementType type) {
+    if (!isOfLibrary()) {
+      return new Stepped(this, sample, norm, type).made(null);
+    }
     Rows x = sample.as(sample.x, input);
     Rows made = Sample.memory(made(sample, type), x.rows(), x.width());
     if (sample.residual == null) {
@@ -165,12 +185,12 @@ record Candidate(
     ElementType cast = cast(sample);
     // Without a gain and a bias the output comes next, and is rounded anyway.
     boolean last = !hasGain && sample.bias == null && cast == output && !roundsSteps();
-    boolean rounded = isNarrow(input) && spec.castOrder() == CastOrder.ROUNDED_ROOT;
+    boolean rounded = isNarrow(input) && order() == CastOrder.ROUNDED_ROOT;
     boolean sums = sample.residual != null && isNarrow(sample.residualType()) && !float64;
     List<Object> formula = new ArrayList<>();
     formula.addAll(
         List.of(spec.kind(), withEpsilon ? epsilon() : "", place(), structure(sample.width())));
-    formula.addAll(List.of(divides(), hasGain && spec.castOrder() == CastOrder.GAIN_FIRST));
+    formula.addAll(List.of(divides(), hasGain && order() == CastOrder.GAIN_FIRST));
     formula.addAll(List.of("" + (last ? null : cast), rounded, roundsSteps(), "" + gain));
     formula.addAll(List.of(hasGain ? spec.gainOffset() : 0, sums ? spec.residualRounding() : ""));
     formula.addAll(List.of(sample.holds(input) && !float64 ? "" : input));
@@ -196,7 +216,7 @@ record Candidate(
         epsilon(),
         place(),
         structure(sample.width()),
-        spec.castOrder(),
+        order(),
         spec.gainOffset() + " " + gain,
         spec.residualRounding(),
         input,
@@ -205,7 +225,7 @@ record Candidate(
 
   /** How many choices are not the usual ones: the simpler of two names comes first. */
   int unusual() {
-    boolean rootRounded = roundsSteps() || spec.castOrder() == CastOrder.ROUNDED_ROOT;
+    boolean rootRounded = roundsSteps() || order() == CastOrder.ROUNDED_ROOT;
     return (spec.gainOffset() == 2 ? 2 : 0)
         + (gain == null ? 0 : 1)
         + (rootRounded && isNarrow(input) ? 1 : 0)
@@ -214,7 +234,8 @@ record Candidate(
 
   /** The text that {@code normalize --like} takes; null if files as they are stored give others. */
   String text(Sample sample) {
-    boolean stored = input == sample.x.type() && output == sample.y.type() && gain == null;
+    boolean stored =
+        isOfLibrary() && input == sample.x.type() && output == sample.y.type() && gain == null;
     boolean sums =
         sample.residual == null
             || sample.residualType() == sample.residual.type()
@@ -227,7 +248,7 @@ record Candidate(
   String words(Sample sample) {
     int width = sample.width();
     int groups = spec.groups().count(width);
-    StringBuilder words = new StringBuilder(kind() + ", " + name(spec.castOrder()));
+    StringBuilder words = new StringBuilder(kind() + ", " + name(order()));
     words.append(", eps ").append(epsilonText(epsilon()));
     if (place() != EpsilonPlacement.INSIDE) {
       words.append(" ").append(name(place()));

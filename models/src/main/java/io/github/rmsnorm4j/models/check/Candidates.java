@@ -38,7 +38,7 @@ final class Candidates {
     for (ElementType output : sample.outputs()) {
       for (CastOrder order : orders(spec)) {
         for (ResidualRounding rounding : roundings()) {
-          NormSpec each = spec.withCastOrder(order).withResidualRounding(rounding);
+          NormSpec each = inOrder(spec, order).withResidualRounding(rounding);
           for (ElementType gain : gains(each, input)) {
             Candidate next = new Candidate(each, List.of(order), input, output, gain, listed);
             byFormula.merge(next.formula(sample), next, Candidate::or);
@@ -54,10 +54,10 @@ final class Candidates {
         : ResidualRounding.values();
   }
 
-  /** Those that the library builds with this kind and offset. */
+  /** Those of this kind and offset. */
   private List<CastOrder> orders(NormSpec spec) {
     if (spec.kind() != NormSpec.Kind.RMS_NORM) {
-      return List.of(CastOrder.FLOAT32);
+      return List.of(CastOrder.FLOAT32, CastOrder.DIVIDED);
     }
     return Stream.of(CastOrder.values())
         .filter(order -> order != CastOrder.T5 || spec.gainOffset() == 0)
@@ -105,10 +105,14 @@ final class Candidates {
 
   /** A formula with the roundings of another norm, where its kind has them. */
   private static Candidate shape(NormSpec spec, Candidate like) {
-    CastOrder order =
-        spec.kind() == NormSpec.Kind.RMS_NORM ? like.spec().castOrder() : CastOrder.FLOAT32;
-    NormSpec each = spec.withCastOrder(order).withResidualRounding(like.spec().residualRounding());
-    return new Candidate(each, like.orders(), like.input(), like.output(), like.gain(), true);
+    boolean all = spec.kind() == NormSpec.Kind.RMS_NORM || like.order() == CastOrder.DIVIDED;
+    CastOrder order = all ? like.order() : CastOrder.FLOAT32;
+    NormSpec each = inOrder(spec, order).withResidualRounding(like.spec().residualRounding());
+    return new Candidate(each, List.of(order), like.input(), like.output(), like.gain(), true);
+  }
+
+  private static NormSpec inOrder(NormSpec spec, CastOrder order) {
+    return spec.kind() == NormSpec.Kind.RMS_NORM ? spec.withCastOrder(order) : spec;
   }
 
   private static int[] differing(List<Object> a, List<Object> b) {

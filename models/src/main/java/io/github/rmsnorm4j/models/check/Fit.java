@@ -169,7 +169,7 @@ final class Fit {
   }
 
   private void move() {
-    Stepped stepped = new Stepped(candidate, sample, norm);
+    Stepped stepped = new Stepped(candidate, sample, norm, candidate.output());
     if (!stepped.isPossible()) {
       return;
     }
@@ -206,7 +206,7 @@ final class Fit {
     Arrays.fill(high, limit);
     boolean open = Arrays.stream(equal).anyMatch(count -> count < unit);
     while (open) {
-      long[] now = stepped.made(tried);
+      long[] now = Ordinals.of(stepped.made(tried));
       open = false;
       compare(now);
       for (int u = 0; u < at.length; u++) {

@@ -5,7 +5,6 @@ import io.github.rmsnorm4j.ElementType;
 import io.github.rmsnorm4j.Norm;
 import io.github.rmsnorm4j.NormSpec;
 import io.github.rmsnorm4j.ResidualRounding;
-import io.github.rmsnorm4j.RowGroups;
 import io.github.rmsnorm4j.RowPart;
 import io.github.rmsnorm4j.RowStatistics;
 import io.github.rmsnorm4j.Rows;
@@ -27,6 +26,7 @@ final class Stepped {
   private final double[] rstd;
   private final double[] mean;
   private final RowStatistics given;
+  private final ElementType type;
   private final Rows made;
 
   /** Of a norm that divides: each group with elements in front. */
@@ -35,7 +35,13 @@ final class Stepped {
   private Rows[] rows;
   private int front;
 
-  Stepped(Candidate candidate, Sample sample, Norm norm) {
+  /**
+   * Begins.
+   *
+   * @param type what the output is rounded to
+   */
+  Stepped(Candidate candidate, Sample sample, Norm norm, ElementType type) {
+    this.type = type;
     this.candidate = candidate;
     this.sample = sample;
     this.norm = norm;
@@ -53,7 +59,7 @@ final class Stepped {
         mean == null
             ? RowStatistics.of(new double[units])
             : RowStatistics.of(new double[units], new double[units]);
-    made = Sample.memory(candidate.made(sample, candidate.output()), x.rows(), width);
+    made = Sample.memory(candidate.made(sample, type), x.rows(), width);
     if (isPossible()) {
       norm.statistics(
           rows(true), mean == null ? RowStatistics.of(rstd) : RowStatistics.of(mean, rstd));
@@ -79,23 +85,29 @@ final class Stepped {
     return !candidate.roundsToInput() || x.type() == candidate.input();
   }
 
-  /** The ordinals of the output, with steps of rstd and of the mean for each unit. */
-  long[] made(long[][] steps) {
-    if (wider != null) {
-      return divided(steps[0]);
-    }
+  /** The output, with steps of rstd and of the mean for each unit, or without any. */
+  Rows made(long[][] steps) {
     long step = candidate.roundsSteps() ? stepInRowType() : 1;
     for (int u = 0; u < rstd.length; u++) {
-      given.rstd()[u] = Ordinals.step(rstd[u], steps[0][u] * step, float64);
+      long up = steps == null ? 0 : steps[0][u] * step;
+      given.rstd()[u] =
+          wider == null
+              ? Ordinals.step(rstd[u], up, float64)
+              : Ordinals.step(1 / rstd[u], -up, float64);
       if (mean != null) {
-        double off = meanError(mean[u], rstd[u]) * steps[1][u] / MEAN_STEPS;
+        long shift = steps == null ? 0 : steps[1][u];
+        double off = meanError(mean[u], rstd[u]) * shift / MEAN_STEPS;
         // The library's own mean has more digits than that of a system.
-        boolean own = steps[1][u] == 0 || float64;
+        boolean own = shift == 0 || float64;
         given.mean()[u] = own ? mean[u] + off : (float) (mean[u] + off);
       }
     }
-    norm.apply(x, given, made);
-    return finished();
+    if (wider != null) {
+      divide();
+    } else {
+      norm.apply(x, given, made);
+    }
+    return candidate.finished(made, sample, type);
   }
 
   /** Half of a last place of the row's type. */
@@ -120,12 +132,10 @@ final class Stepped {
     front = Candidate.isNarrow(x.type()) ? 4 : 1;
     int wide = unit + front;
     NormSpec spec =
-        candidate
-            .spec()
-            .withGroups(RowGroups.WHOLE)
+        NormSpec.RMSNORM
+            .withCastOrder(candidate.order())
             .withPart(RowPart.of(front, wide))
-            .withEpsilon(0)
-            .withGainOffset(0);
+            .withEpsilon(0);
     Rows gain = sample.gain == null ? null : candidate.gainWithOffset(sample.gain);
     wider = new Norm[groups];
     rows = new Rows[groups];
@@ -144,24 +154,29 @@ final class Stepped {
     }
   }
 
-  private long[] divided(long[] steps) {
+  private void divide() {
     int wide = unit + front;
     Rows out = Sample.memory(made.type(), x.rows(), wide);
     for (int group = 0; group < groups; group++) {
       for (int row = 0; row < x.rows(); row++) {
         int u = row * groups + group;
-        setRoot(rows[group], (long) row * wide, Ordinals.step(1 / rstd[u], -steps[u], float64));
+        if (mean != null) {
+          center(rows[group], (long) row * wide + front, u);
+        }
+        setRoot(rows[group], (long) row * wide, given.rstd()[u]);
       }
       wider[group].apply(rows[group], out);
       for (long row = 0; row < x.rows(); row++) {
         copy(out, row * wide + front, made, row * width + group * unit);
       }
     }
-    return finished();
   }
 
-  private long[] finished() {
-    return Ordinals.of(candidate.finished(made, sample, candidate.output()));
+  private void center(Rows of, long at, int u) {
+    for (int i = 0; i < unit; i++) {
+      double value = x.type().get(x.segment(), (long) u * unit + i);
+      of.type().set(of.segment(), at + i, value - given.mean()[u]);
+    }
   }
 
   /** Of four narrow numbers, each has the digits that those before it left. */

@@ -22,8 +22,8 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
   private static final String PERHAPS =
       "Perhaps the gain, the bias or the residual is missing or is that of another norm, the norm has a gate, which is not looked for, or Y is not the output of this norm.";
 
-  private static final String DIVIDED =
-      "Systems that divide by the root here, or that shift rows after they scale them, as libtorch does, differ so in last places.";
+  private static final String SHIFTED =
+      "Systems that shift rows after they scale them, as libtorch does, differ so in last places.";
 
   /** A norm that makes less than one in so many elements is not near. */
   private static final int NEAR = 100;
@@ -135,8 +135,8 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
               off(best),
               left == 1 ? "That one is" : "Those are",
               places));
-      if (!best.kind().equals("RMSNorm")) {
-        sentences.add(DIVIDED);
+      if (best.kind().equals("LayerNorm")) {
+        sentences.add(SHIFTED);
       }
     } else if (NEAR * best.equal() < best.elements()) {
       sentences.add("None comes near.");

@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Norms written in float32 as other systems write them, with their own sums. */
@@ -180,6 +181,67 @@ class OtherSumsTest {
                     && norm.epsilonAt().equals("inside")
                     && norm.part() == gain.length
                     && norm.gainOffset() == 0);
+  }
+
+  /** LayerNorm and L2 norm as NumPy code has them: x minus its mean, divided by the root. */
+  @ParameterizedTest
+  @CsvSource({"LayerNorm, 1e-5", "LayerNorm, 1e-12", "L2 norm, 0"})
+  void recognisesNormsThatDivide(String kind, float epsilon) {
+    Random random = new Random(21);
+    for (Order order : Order.values()) {
+      double[][] x = TypedRows.random(random, 20, 96, 0.1, 0.05, ElementType.FLOAT32);
+      double[] gain = TypedRows.random(random, 1, 96, 1, 0.5, ElementType.FLOAT32)[0];
+      double[] bias = TypedRows.random(random, 1, 96, 0, 0.3, ElementType.FLOAT32)[0];
+      double[][] y = new double[x.length][];
+      for (int row = 0; row < x.length; row++) {
+        float[] centered = new float[96];
+        float[] squares = new float[96];
+        for (int i = 0; i < 96; i++) {
+          centered[i] = (float) x[row][i];
+        }
+        float mean = kind.equals("LayerNorm") ? order.mean(centered) : 0;
+        for (int i = 0; i < 96; i++) {
+          centered[i] -= mean;
+          squares[i] = centered[i] * centered[i];
+        }
+        float sum = order.sum(squares, 0, 96);
+        float root = (float) Math.sqrt(kind.equals("LayerNorm") ? sum / 96 + epsilon : sum);
+        y[row] = new double[96];
+        for (int i = 0; i < 96; i++) {
+          y[row][i] = centered[i] / root * (float) gain[i] + (float) bias[i];
+        }
+      }
+      ElementType type = ElementType.FLOAT32;
+      Sample sample = TypedRows.sample(TypedRows.of(x, type), y, type, gain, bias);
+      CheckReport report = new NormCheck(sample, List.of()).run();
+      assertThat(report.named())
+          .describedAs("%s, %s", order, report.verdict())
+          .anyMatch(
+              norm ->
+                  norm.kind().equals(kind)
+                      && norm.castOrders().equals(List.of("divided"))
+                      && Math.abs(norm.epsilon() - epsilon) <= 1e-6 * epsilon);
+      assertThat(report.named()).allMatch(norm -> norm.spec() == null);
+    }
+  }
+
+  /** As PyTorch computes it from 16-bit tensors: each product and each sum is rounded. */
+  @Test
+  void recognisesABiasAfterTheOrderOfLlama() {
+    Random random = new Random(22);
+    ElementType type = ElementType.BFLOAT16;
+    double[][] x = TypedRows.random(random, 20, 96, 0, 0.05, type);
+    double[] gain = TypedRows.random(random, 1, 96, 1, 0.5, type)[0];
+    double[] bias = TypedRows.random(random, 1, 96, 0, 0.3, type)[0];
+    double[][] y = rmsNorm(x, gain, type, Order.LANES);
+    for (double[] row : y) {
+      Arrays.setAll(row, i -> type.round(row[i] + bias[i]));
+    }
+    Sample sample = TypedRows.sample(TypedRows.of(x, type), y, type, gain, bias);
+    CheckReport report = new NormCheck(sample, List.of()).run();
+    assertThat(report.named())
+        .describedAs("" + report.verdict())
+        .anyMatch(norm -> norm.castOrders().contains("llama") && norm.epsilon() == EPSILON);
   }
 
   /** A norm that makes all elements with some rstd need not have the bits of this library. */
