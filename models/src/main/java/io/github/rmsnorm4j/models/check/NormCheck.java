@@ -109,7 +109,7 @@ public final class NormCheck {
     List<Finding> findings = named.stream().map(fit -> fit.finding(found.sample())).toList();
     List<Finding> nearest = others.stream().map(fit -> fit.finding(found.sample())).toList();
     Places places = others.isEmpty() ? null : others.getFirst().places;
-    Verdict verdict = new Verdict(findings, nearest, found.lacks(), places);
+    Verdict verdict = new Verdict(findings, nearest, found.lacks(), places, sample.width());
     return new CheckReport(
         unchanged ? Status.UNKNOWN : Status.of(named.size()),
         unchanged ? Verdict.UNCHANGED : verdict.sentences(),

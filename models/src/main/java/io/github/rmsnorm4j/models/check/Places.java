@@ -53,6 +53,15 @@ final class Places {
     return wholeCount == 0 ? "" : text("row", wholeRows, wholeCount);
   }
 
+  /** The columns of which no element differs, if they have most of the equal ones; or empty. */
+  String wholeColumns(int width, Finding of) {
+    BitSet whole = new BitSet();
+    whole.set(0, width);
+    whole.andNot(columns);
+    boolean most = 2 * whole.cardinality() * (of.elements() / width) > of.equal();
+    return most ? text("column", ranges(whole), whole.cardinality()) : "";
+  }
+
   /** The first and the last of each range of rows. */
   List<List<Long>> rows() {
     return listed(rows);
@@ -60,14 +69,14 @@ final class Places {
 
   /** The same of columns. */
   List<List<Long>> columns() {
-    return listed(columnRanges());
+    return listed(ranges(columns));
   }
 
   private static List<List<Long>> listed(List<long[]> ranges) {
     return ranges.stream().limit(LISTED).map(range -> List.of(range[0], range[1])).toList();
   }
 
-  private List<long[]> columnRanges() {
+  private static List<long[]> ranges(BitSet columns) {
     List<long[]> ranges = new ArrayList<>();
     for (int from = columns.nextSetBit(0); from >= 0; from = columns.nextSetBit(from)) {
       ranges.add(new long[] {from, columns.nextClearBit(from) - 1});
@@ -79,7 +88,7 @@ final class Places {
   /** All of them, for example "in column 0 of rows 2, 4, 6". */
   @Override
   public String toString() {
-    List<long[]> ranges = columnRanges();
+    List<long[]> ranges = ranges(columns);
     boolean few = elements <= first.size() && rowCount > 1 && columns.cardinality() > 1;
     String where =
         few

@@ -14,8 +14,9 @@ import java.util.stream.Collectors;
  * @param others the nearest others
  * @param lacks the parameters that norms were applied without, as options, or empty
  * @param places where the first of the others differs
+ * @param width elements per row
  */
-record Verdict(List<Finding> named, List<Finding> others, String lacks, Places places) {
+record Verdict(List<Finding> named, List<Finding> others, String lacks, Places places, int width) {
   static final List<String> UNCHANGED =
       List.of("Y is X itself: no norm was applied, or another tensor was meant.");
 
@@ -144,7 +145,8 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
     } else {
       sentences.add(
           format("The best, %s, makes %,d of %,d elements.", norm, best.equal(), best.elements()));
-      String whole = places.wholeRows();
+      String rows = places.wholeRows();
+      String whole = rows.isEmpty() ? places.wholeColumns(width, best) : rows;
       sentences.add(
           whole.isEmpty()
               ? PERHAPS

@@ -152,6 +152,12 @@ class NearNormTest {
         .contains((wrong < 50 ? "makes all but " : "makes ") + left + " of 6,400 elements");
   }
 
+  @Test
+  void mostColumnsAreGross() {
+    assertThat(unknown(null, null, written(false, 1e-5, (n, i) -> i < 24 ? n : 3 * n)))
+        .contains("It makes every element of columns 0 to 23 (counted from 0).");
+  }
+
   /** A third of the rows, and in the others a column. */
   @Test
   void manyElements() {
