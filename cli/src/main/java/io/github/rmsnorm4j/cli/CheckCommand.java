@@ -83,7 +83,7 @@ final class CheckCommand implements Callable<Integer> {
   @Parameters(
       index = "1",
       paramLabel = "Y",
-      description = "What came out, as FILE[:NAME]. It may be quantised.")
+      description = "What came out, as FILE[:NAME]. It may be quantized.")
   private String out;
 
   @Option(

@@ -65,7 +65,7 @@ class CheckActivationsTest {
                   : List.of("llama", "t5", "onnx");
           assertThat(report.named()).allMatch(norm -> group.contains(norm.castOrders().getFirst()));
         }
-        alone += report.status() == CheckReport.Status.RECOGNISED ? 1 : 0;
+        alone += report.status() == CheckReport.Status.RECOGNIZED ? 1 : 0;
       }
     }
     assertThat(alone).isPositive();

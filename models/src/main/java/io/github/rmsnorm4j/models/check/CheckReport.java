@@ -27,14 +27,14 @@ public record CheckReport(
   /** How much is known. */
   public enum Status {
     /** One norm makes every element. */
-    RECOGNISED,
+    RECOGNIZED,
     /** More than one does, and these rows do not tell them apart. */
     CANNOT_TELL,
     /** None does, or Y is X itself. */
     UNKNOWN;
 
     static Status of(int named) {
-      return named == 0 ? UNKNOWN : named == 1 ? RECOGNISED : CANNOT_TELL;
+      return named == 0 ? UNKNOWN : named == 1 ? RECOGNIZED : CANNOT_TELL;
     }
   }
 }

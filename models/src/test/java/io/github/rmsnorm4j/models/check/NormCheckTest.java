@@ -32,7 +32,7 @@ class NormCheckTest {
       assertNamed(seed, pair, pair.sample(x, pair.made(x, residual), residual), reached);
     }
     // Both happen often, and every value of every choice was tried; of a list with all draws.
-    assertThat(reached.get("RECOGNISED")).isGreaterThan(PAIRS / 15);
+    assertThat(reached.get("RECOGNIZED")).isGreaterThan(PAIRS / 15);
     assertThat(reached.get("CANNOT_TELL")).isGreaterThan(PAIRS / 15);
     assertReached(reached, "x ", (Object[]) ElementType.values());
     assertReached(reached, "y ", (Object[]) ElementType.values());
@@ -62,7 +62,7 @@ class NormCheckTest {
         written++;
       }
     }
-    assertThat(reached.get("RECOGNISED")).isGreaterThan(PAIRS / 30);
+    assertThat(reached.get("RECOGNIZED")).isGreaterThan(PAIRS / 30);
     assertThat(reached.get("moved")).isGreaterThan(PAIRS / 6);
     assertReached(reached, "kind ", (Object[]) NormSpec.Kind.values());
     assertReached(reached, "", "bias", "partial", "groups", "order DIVIDED", "order ONNX");

@@ -81,7 +81,7 @@ class WrongNameTest {
       String what = "%s, epsilon %s, size %s: %s".formatted(place, epsilon, size, report.verdict());
       assertThat(report.named()).as(what).isNotEmpty();
       Finding first = report.named().getFirst();
-      if (report.status() == Status.RECOGNISED) {
+      if (report.status() == Status.RECOGNIZED) {
         recognised++;
         assertThat(first.epsilonAt()).as(what).isEqualToIgnoringCase(place.name());
         assertThat(first.epsilon()).as(what).isCloseTo(epsilon, withinPercentage(25));
