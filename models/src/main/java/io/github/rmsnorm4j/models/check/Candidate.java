@@ -55,7 +55,7 @@ record Candidate(
   boolean divides() {
     return switch (order()) {
       case ONNX, DIVIDED, NONE_DIVIDED -> true;
-      default -> false;
+      case FLOAT32, LLAMA, T5, GAIN_FIRST, ROUNDED_ROOT, NONE -> false;
     };
   }
 
@@ -73,7 +73,7 @@ record Candidate(
   boolean roundsToInput() {
     return switch (order()) {
       case FLOAT32, DIVIDED, GAIN_FIRST, T5 -> false;
-      default -> isNarrow(input);
+      case LLAMA, ONNX, ROUNDED_ROOT, NONE, NONE_DIVIDED -> isNarrow(input);
     };
   }
 

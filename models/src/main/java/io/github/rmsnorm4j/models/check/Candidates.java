@@ -71,7 +71,8 @@ final class Candidates {
     boolean rounds =
         switch (spec.castOrder()) {
           case T5, NONE, NONE_DIVIDED -> false;
-          default -> sample.gain != null && input != ElementType.FLOAT64;
+          case FLOAT32, LLAMA, ONNX, DIVIDED, GAIN_FIRST, ROUNDED_ROOT ->
+              sample.gain != null && input != ElementType.FLOAT64;
         };
     if (rounds) {
       ElementType stored = sample.gain.type();

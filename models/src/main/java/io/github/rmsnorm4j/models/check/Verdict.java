@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.models.check;
 
+import io.github.rmsnorm4j.CastOrder;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -105,16 +106,17 @@ record Verdict(List<Finding> named, List<Finding> others, String lacks, Places p
   }
 
   private static String users(String order) {
-    return switch (order) {
-      case "float32" -> "PyTorch, Gemma and OLMo 2";
-      case "llama" -> "Llama, Qwen and Mistral";
-      case "t5" -> "T5";
-      case "onnx" -> "ONNX";
-      case "divided" -> "ONNX Runtime and the code of the paper";
-      case "gain-first" -> "Flax";
-      case "rounded-root" -> "DeepSeek-V4";
-      case "none" -> "Liger with casting mode none";
-      default -> "ONNX with the row's type as stash type and the code of the paper on 16-bit rows";
+    return switch (CastOrder.valueOf(order.toUpperCase(Locale.ROOT).replace('-', '_'))) {
+      case FLOAT32 -> "PyTorch, Gemma and OLMo 2";
+      case LLAMA -> "Llama, Qwen and Mistral";
+      case T5 -> "T5";
+      case ONNX -> "ONNX";
+      case DIVIDED -> "ONNX Runtime and the code of the paper";
+      case GAIN_FIRST -> "Flax";
+      case ROUNDED_ROOT -> "DeepSeek-V4";
+      case NONE -> "Liger with casting mode none";
+      case NONE_DIVIDED ->
+          "ONNX with the row's type as stash type and the code of the paper on 16-bit rows";
     };
   }
 
