@@ -60,7 +60,7 @@ record Candidate(
   }
 
   /** LayerNorms and L2 norms of the library multiply. */
-  private boolean isOfLibrary() {
+  boolean isOfLibrary() {
     return spec.kind() == NormSpec.Kind.RMS_NORM || !divides();
   }
 

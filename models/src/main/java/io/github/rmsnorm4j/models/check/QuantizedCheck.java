@@ -67,12 +67,15 @@ public final class QuantizedCheck {
    */
   public QuantizedReport run(Iterable<Sample> parts) {
     Sample few = Search.few(sample);
-    Collection<Candidate> norms =
+    List<Candidate> norms =
         Candidates.of(
-            sample,
-            new Shapes(few, shares).near().stream().map(Shapes.Shape::spec),
-            true,
-            Set.of(sample.x.type()));
+                sample,
+                new Shapes(few, shares).near().stream().map(Shapes.Shape::spec),
+                true,
+                Set.of(sample.x.type()))
+            .stream()
+            .filter(Candidate::isOfLibrary)
+            .toList();
     List<Match> first = matches(norms, List.of(few));
     double best = first.getFirst().score.shares();
     List<Candidate> kept =

@@ -44,7 +44,7 @@ record QuantizedVerdict(
       }
     }
     first.rules().stream()
-        .filter(presets::contains)
+        .filter(rule -> first.spec() != null && presets.contains(rule))
         .findFirst()
         .map(
             rule ->
