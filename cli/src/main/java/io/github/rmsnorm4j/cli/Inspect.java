@@ -1,5 +1,6 @@
 package io.github.rmsnorm4j.cli;
 
+import io.github.rmsnorm4j.cli.inspect.InspectionFigures;
 import io.github.rmsnorm4j.cli.inspect.InspectionPage;
 import io.github.rmsnorm4j.cli.inspect.InspectionText;
 import io.github.rmsnorm4j.cli.inspect.UnknownModel;
@@ -133,7 +134,7 @@ final class Inspect implements Callable<Integer> {
         files.page() == null
             ? ""
             : InspectionPage.of(inspection, prospects, name, reports.command()).html(),
-        files.data() == null ? "" : Records.write(inspection));
+        files.data() == null ? "" : Records.write(InspectionFigures.of(inspection, prospects)));
     reports.written().forEach(this::print);
   }
 

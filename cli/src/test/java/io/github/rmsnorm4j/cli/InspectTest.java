@@ -535,7 +535,10 @@ class InspectTest {
     assertThat(data)
         .content()
         .contains("\"epsilonFrom\" : \"layer_norm_epsilon\"")
-        .contains("\"spec\" : \"rmsnorm(eps=1e-5, gate=silu before, groupcount=2)\"");
+        .contains("\"spec\" : \"rmsnorm(eps=1e-5, gate=silu before, groupcount=2)\"")
+        .contains("\"like\" : \"rmsnorm(eps=1e-5, gate=silu before, groupcount=2)\"")
+        .contains("\"per\" : \"group\"", "\"epsilon\" : 1.0E-5")
+        .contains("NormSpec.parse(\\\"llama(eps=1e-5)\\\").builder(gain.length)");
     CommandResult over = inspect(config, "--json", config, "--force");
     assertThat(over.err()).contains("which is read: name another file").hasLineCount(1);
   }

@@ -64,22 +64,47 @@ record GroupText(NormGroup group) {
         .toList();
   }
 
+  /** The same for a program. */
+  InspectionFigures.Place place() {
+    NormSite site = group.first();
+    NormSpec spec = site.spec();
+    return new InspectionFigures.Place(
+        group.name(),
+        group.norms().size(),
+        kind(spec),
+        spec.toString(),
+        site.heads() ? "head" : spec.groups().isWhole() ? "row" : "group",
+        castOrder(spec),
+        spec.gainOffset(),
+        spec.epsilon(ElementType.FLOAT32),
+        group.norms().getFirst().epsilonFrom(),
+        String.join("", java()));
+  }
+
+  private static String kind(NormSpec spec) {
+    return switch (spec.kind()) {
+      case RMS_NORM -> "RMSNorm";
+      case LAYER_NORM -> "LayerNorm";
+      case L2_NORM -> "L2 norm";
+    };
+  }
+
+  private static String castOrder(NormSpec spec) {
+    return spec.castOrder().name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
   private String kind(NormSite site) {
     NormSpec spec = site.spec();
     return "%s%s%s%s%s, epsilon %s%s, cast order %s; %s%s"
         .formatted(
-            switch (spec.kind()) {
-              case RMS_NORM -> "RMSNorm";
-              case LAYER_NORM -> "LayerNorm";
-              case L2_NORM -> "L2 norm";
-            },
+            kind(spec),
             site.width() == 0 ? "" : " of " + site.width(),
             site.heads() ? ", a head" : "",
             groups(site),
             spec.gate() == Gate.NONE ? "" : ", gate " + spec.gate(),
             epsilon(spec.epsilon(ElementType.FLOAT32)),
             epsilonFrom(),
-            spec.castOrder().name().toLowerCase(Locale.ROOT).replace('_', '-'),
+            castOrder(spec),
             gain(site),
             site.bias().isPresent() ? "; with a bias" : "");
   }
