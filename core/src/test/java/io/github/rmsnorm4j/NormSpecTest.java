@@ -68,7 +68,7 @@ class NormSpecTest {
         "gemma3                                  | gemma",
         "gemma3(eps=1e-5, offset=0)              | rmsnorm(eps=1e-5)",
         "gpt_oss                                 | rmsnorm(eps=1e-5)",
-        "glm4moe                                 | llama",
+        "glm4moe                                 | llama(eps=1e-5)",
         "rmsnorm(eps=-0.0, offset=-0.0)          | rmsnorm(eps=0)"
       })
   void otherTextsOfTheSameChoices(String text, String written) {
